@@ -15,6 +15,7 @@ import { UsageError } from '../cli/common/errors.js';
 import { commandToReproduce } from '../cli/common/reproduce.js';
 import { readRun } from '../cli/judge/judge.js';
 import { readConfig } from '../harness/record/store.js';
+import type { ServiceName } from '../harness/vocabulary/topology.js';
 import { acceptCampaign } from './accept-campaign.js';
 import { areas, type Claim, type ClaimedRuns } from './claims.js';
 import { print } from './print.js';
@@ -22,6 +23,7 @@ import { print } from './print.js';
 interface Job {
   name: string;
   lock: string;
+  service: ServiceName;
   argv: readonly string[];
   seed: number;
 }
@@ -64,7 +66,9 @@ export async function benchAccept(argv: string[]): Promise<void> {
 /** Makes the series' runs; resolves with the exit status: 1 where too few said it, 2 where too few ended to tell. */
 async function count(series: ClaimedRuns, options: BatchOptions, asked: Asked<AcceptFlags>): Promise<number> {
   const jobs = series.seeds.flatMap((seed) =>
-    series.cases.map((one): Job => ({ ...one, lock: lockIn(one.argv), seed })),
+    series.cases.map(
+      (one): Job => ({ ...one, lock: flagIn(one.argv, '--lock') ?? '', service: serviceIn(one.argv), seed }),
+    ),
   );
   const all: Said[] = [];
   const ended = ({ name, seed }: Job, { results, error }: Pick<BatchRun, 'results' | 'error'>) => {
@@ -97,8 +101,14 @@ async function count(series: ClaimedRuns, options: BatchOptions, asked: Asked<Ac
   return Math.max(...statuses);
 }
 
-function lockIn(argv: readonly string[]): string {
-  return argv[argv.indexOf('--lock') + 1]!;
+/** The value of a flag; undefined: it is not there. */
+function flagIn(argv: readonly string[], flag: string): string | undefined {
+  const at = argv.indexOf(flag);
+  return at < 0 ? undefined : argv[at + 1];
+}
+
+function serviceIn(argv: readonly string[]): ServiceName {
+  return (flagIn(argv, '--service') as ServiceName | undefined) ?? 'redis';
 }
 
 /** Runs that came to their end, by the command that repeats them. */

@@ -15,6 +15,7 @@ import { benchPlain } from './plain.js';
 import { benchPower } from './power.js';
 import { benchPublish } from './publish.js';
 import { benchReady } from './ready.js';
+import { benchServices } from './services.js';
 import { benchStarts } from './starts.js';
 
 const benchmarks: Record<string, { summary: string; run(argv: string[]): Promise<void> }> = {
@@ -45,8 +46,12 @@ const benchmarks: Record<string, { summary: string; run(argv: string[]): Promise
     run: benchConform,
   },
   publish: {
-    summary: 'keeps what a matrix of libraries of other languages came to for the published tables',
+    summary: 'keeps what a matrix of libraries of other languages, or of services, came to for the published tables',
     run: benchPublish,
+  },
+  services: {
+    summary: 'what locks on Redis and on other services cost, side by side, as ratios to one Redis',
+    run: benchServices,
   },
   checkers: { summary: 'time and memory to decide histories of locks, also those that are hard', run: benchCheckers },
 };

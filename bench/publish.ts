@@ -1,40 +1,86 @@
-/** `npm run bench -- publish <matrix folder>...`: keeps what came of lock libraries of other languages for the published tables. */
-import { readFileSync, writeFileSync } from 'node:fs';
-import { basename, join, resolve } from 'node:path';
+/**
+ * `npm run bench -- publish external|services <matrix folder>...`: keeps what came of lock libraries of other languages, or of locks
+ * on other services, for the published tables.
+ */
+import { closeSync, existsSync, openSync, readFileSync, readSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
-import { cellRow } from '../cli/batches/matrix-command.js';
+import { cellRow } from '../cli/batches/matrix-file.js';
 import { UsageError } from '../cli/common/errors.js';
-import { type Measured, measuredSchema } from '../cli/docs/libraries-tables.js';
-import { inProject } from '../harness/machine/project-files.js';
-import { externalCells, nameOf } from '../matrix/index.js';
+import { type Measured, type MeasuredCell, measuredFile, measuredSchema } from '../cli/docs/measured.js';
+import { PROJECT } from '../harness/machine/project-files.js';
+import { topologies } from '../harness/topologies/index.js';
+import { services } from '../harness/topologies/services.js';
+import { type Cell, nameOf, type PublishedGroup, publishedGroups } from '../matrix/index.js';
 
-const FILE = 'matrix/measured/external.json';
+/** In a headline, of what it tells first. */
+const UNEXPLAINED = /first at [^)]*unexplained/;
+
 const matrixFile = z.object({ rows: z.array(cellRow) });
+
+export async function benchPublish(argv: string[]): Promise<void> {
+  const [group = '', ...folders] = argv;
+  if (!Object.hasOwn(publishedGroups, group) || folders.length === 0)
+    throw new UsageError(
+      `publish what? one of ${Object.keys(publishedGroups).join(', ')} and the folders of matrices: publish services runs/<matrix>`,
+    );
+  const cells = publishedGroups[group as PublishedGroup];
+  const file = measuredFile(group as PublishedGroup);
+  const measured = publishable(
+    folders.map((folder) => resolve(folder)),
+    cells,
+  );
+  writeFileSync(join(PROJECT, file), `${JSON.stringify(measuredSchema.parse(measured), undefined, 2)}\n`);
+  process.stdout.write(`${measured.cells.length} of ${cells.length} cells are in ${file}; now: npm run docs\n`);
+}
 
 /**
  * Of several matrices the last that came to something counts for a cell. What proves nothing is left out, and so is what came
- * otherwise than it must, until somebody has looked at why.
+ * otherwise than it must, or led by a finding of which the run does not say why, until somebody has looked at it. Throws where the runs are not beside their matrix: they alone tell what
+ * was tortured.
  */
-export async function benchPublish(argv: string[]): Promise<void> {
-  const [server, ...folders] = argv;
-  if (server === undefined || folders.length === 0)
-    throw new UsageError('publish what? the server and the folders of matrices: publish "Redis 7.0.15" runs/<matrix>');
-  const known = new Map(externalCells.map((cell, place) => [nameOf(cell), place]));
-  const cells = new Map<string, Measured['cells'][number]>();
+export function publishable(folders: readonly string[], of: readonly Cell[]): Measured {
+  const known = new Map(of.map((cell, place) => [nameOf(cell), { cell, place }]));
+  const cells = new Map<string, MeasuredCell>();
+  const servers = new Map<string, string>();
   for (const folder of folders) {
-    const { rows } = matrixFile.parse(JSON.parse(readFileSync(join(resolve(folder), 'matrix.json'), 'utf8')));
-    for (const { cell, lock, fault, topology, came, shown, why, runs } of rows) {
-      const reproduce = runs.at(-1)?.reproduce;
-      if (!known.has(cell) || shown !== 'as-expected' || came === undefined || reproduce === undefined) continue;
-      cells.set(cell, { lock, fault, topology, came, headline: why, reproduce });
+    const { rows } = matrixFile.parse(JSON.parse(readFileSync(join(folder, 'matrix.json'), 'utf8')));
+    for (const { cell: name, lock, fault, topology, came, shown, why, runs } of rows) {
+      const { reproduce, run } = runs.at(-1) ?? {};
+      const isRefused = came === 'refused';
+      const cell = known.get(name)?.cell;
+      if (!cell || cell.expect !== came || shown !== 'as-expected' || (!isRefused && !reproduce)) continue;
+      if (UNEXPLAINED.test(why)) continue;
+      cells.set(name, {
+        ...{ lock, fault, topology, came, headline: why, reason: cell.reason },
+        ...(reproduce !== undefined && { reproduce }),
+      });
+      if (!isRefused) servers.set(name, serverOf(join(dirname(folder), run ?? '')));
     }
   }
   const day = folders
-    .map((folder) => basename(resolve(folder)).slice(0, 'YYYY-MM-DD'.length))
+    .map((folder) => basename(folder).slice(0, 'YYYY-MM-DD'.length))
     .sort()
     .at(-1)!;
-  const sorted = [...cells].sort(([a], [b]) => known.get(a)! - known.get(b)!).map(([, cell]) => cell);
-  const measured = measuredSchema.parse({ day, server, cells: sorted });
-  writeFileSync(inProject(FILE), `${JSON.stringify(measured, undefined, 2)}\n`);
-  process.stdout.write(`${sorted.length} of ${known.size} cells are in ${FILE}; now: npm run docs\n`);
+  const sorted = [...cells].sort(([a], [b]) => known.get(a)!.place - known.get(b)!.place).map(([, cell]) => cell);
+  return { day, servers: [...new Set(servers.values())].sort(), cells: sorted };
+}
+
+/** Enough for what a history begins with. */
+const BEGINNING_BYTES = 1 << 20;
+
+/** What a run was made on, as the servers told it: "etcd 3.4.23". */
+export function serverOf(runFolder: string): string {
+  const path = join(runFolder, 'history.jsonl');
+  if (!existsSync(path))
+    throw new UsageError(`${path} is not there: the runs of a matrix tell what was tortured, leave them beside it`);
+  const buffer = Buffer.alloc(BEGINNING_BYTES);
+  const file = openSync(path, 'r');
+  const length = readSync(file, buffer);
+  closeSync(file);
+  const lines = buffer.toString('utf8', 0, length).split('\n');
+  const deployment = lines.find((line) => line.includes('"type":"deployment"'));
+  if (deployment === undefined) throw new UsageError(`${path} does not say what was deployed`);
+  const { topology, serverVersion } = JSON.parse(deployment) as { topology: string; serverVersion: string };
+  return `${services[topologies[topology]!.service].title} ${serverVersion}`;
 }

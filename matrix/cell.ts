@@ -11,7 +11,9 @@ export type CellOutcome =
   /** What the lock protects took a stale write or lost an update, or a token was repeated. */
   | 'harm'
   /** The lock stands still, keeps clients waiting or leaves something behind; and nothing of the above. */
-  | 'liveness';
+  | 'liveness'
+  /** The service cannot be asked: the fault is refused there, with the reason. */
+  | 'refused';
 
 /** One lock under one fault, what must come of it, and why. */
 export interface Cell {

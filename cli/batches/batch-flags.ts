@@ -2,6 +2,7 @@
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
+import type { ServiceName } from '../../harness/vocabulary/topology.js';
 import { UsageError } from '../common/errors.js';
 import type { Say } from '../common/say.js';
 import { wholeNumberIn } from '../common/values.js';
@@ -39,20 +40,30 @@ export function addServersFlag(command: Command): Command {
 }
 
 /** What a batch runs on, and where to. Rejects with an error for the user where this machine lacks something. */
-export async function batchOptions(flags: BatchFlags, cwd: string, say: Say): Promise<BatchOptions> {
-  const machine = await probeMachine(askMachine(flags, cwd), say);
-  return { base: resolve(cwd, flags.out), jobs: flags.jobs, machine, stop: new StopRequests(true) };
+export async function batchOptions(
+  flags: BatchFlags,
+  cwd: string,
+  say: Say,
+  service: ServiceName = 'redis',
+): Promise<BatchOptions> {
+  const machine = await probeMachine({ ...askMachine(flags, cwd), service }, say);
+  return { base: resolve(cwd, flags.out), jobs: flags.jobs, machine, service, stop: new StopRequests(true) };
 }
 
 /** The same for each server of `--servers`, in their order; all of them are there before anything runs. */
-export async function optionsByServer(flags: ServersFlags, cwd: string, say: Say): Promise<BatchOptions[]> {
-  if (flags.servers === undefined) return [await batchOptions(flags, cwd, say)];
+export async function optionsByServer(
+  flags: ServersFlags,
+  cwd: string,
+  say: Say,
+  service?: ServiceName,
+): Promise<BatchOptions[]> {
+  if (flags.servers === undefined) return [await batchOptions(flags, cwd, say, service)];
   if (flags.server !== undefined || flags.redis !== undefined)
     throw new UsageError('--servers names all servers: give it or --server, not both');
   const names = new Set(flags.servers.split(',').map((name) => name.trim()));
   if (names.has('')) throw new UsageError(`"${flags.servers}" is no list of servers; write redis@8.0,valkey@9`);
   const stop = new StopRequests(true);
   const all: BatchOptions[] = [];
-  for (const server of names) all.push({ ...(await batchOptions({ ...flags, server }, cwd, say)), stop });
+  for (const server of names) all.push({ ...(await batchOptions({ ...flags, server }, cwd, say, service)), stop });
   return all;
 }

@@ -4,7 +4,9 @@
  */
 
 import { randomInt } from 'node:crypto';
+import type { ServiceName } from '../../harness/vocabulary/topology.js';
 import type { Results } from '../../harness/vocabulary/verdict.js';
+import { PlanError } from '../../nemesis/index.js';
 import { askRun } from '../run/ask-run.js';
 import { type DecidedRun, decideRun } from '../run/decide-run.js';
 import { parseRunFlags, SEEDS } from '../run/flags.js';
@@ -18,6 +20,8 @@ export interface BatchOptions {
   /** How many runs at once. */
   jobs: number;
   machine: Machine;
+  /** Whose server the machine brings; absent: Redis'. */
+  service?: ServiceName;
   stop: StopRequests;
 }
 
@@ -33,6 +37,8 @@ export interface BatchRun {
   results?: Results;
   /** Why it could not. */
   error?: string;
+  /** What was asked for makes no sense there, or cannot be had: `error` says why. */
+  isRefused?: true;
 }
 
 /** What one run of a batch is to do; `seed` is for one that has none of its own. Throws where it is not possible. */
@@ -94,6 +100,6 @@ async function oneRun(
     if (ended === 'not-begun' || (stop.asked && ended.results?.verdict !== 'violated')) return undefined;
     return ended.results ? { ...run, results: ended.results } : { ...run, error: 'it could not run' };
   } catch (error) {
-    return { ...run, error: (error as Error).message };
+    return { ...run, error: (error as Error).message, ...(error instanceof PlanError && { isRefused: true as const }) };
   }
 }

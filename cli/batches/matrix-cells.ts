@@ -1,5 +1,8 @@
 /** A cell of the matrix: what its runs are to do, and what they come to. */
 
+import { topologies } from '../../harness/topologies/index.js';
+import { services } from '../../harness/topologies/services.js';
+import type { ServiceName } from '../../harness/vocabulary/topology.js';
 import type { Results } from '../../harness/vocabulary/verdict.js';
 import { type Cell, type CellOutcome, type Flags, nameOf } from '../../matrix/index.js';
 import { type BatchOptions, type BatchRun, type DecideRun, decideByFlags } from './batch.js';
@@ -39,8 +42,25 @@ export function decideCell(
 
 function argvOf({ lock, topology, expect }: Cell, { flags }: Flags, timeLimitMs: number): string[] {
   // Of a cell that must break the first finding of its class is enough.
-  const early = expect === 'safe' ? [] : ['--stop-at-first', '--fail-on', expect];
-  return ['--lock', lock, '--topology', topology, ...flags, '--time-limit', `${timeLimitMs}ms`, ...early];
+  const early = mustBreak(expect) ? ['--stop-at-first', '--fail-on', expect] : [];
+  return [...argvOfPlace(topology), '--lock', lock, ...flags, '--time-limit', `${timeLimitMs}ms`, ...early];
+}
+
+function mustBreak(expect: CellOutcome): boolean {
+  return expect !== 'safe' && expect !== 'refused';
+}
+
+/** Service and topology, as somebody types them. */
+export function argvOfPlace(name: string): string[] {
+  const kind = topologies[name]!;
+  if (kind.service === 'redis') return ['--topology', name];
+  const own = Object.entries(services[kind.service].topologies);
+  return ['--service', kind.service, '--topology', own.find(([, one]) => one === kind)![0]];
+}
+
+/** Whose servers a cell is shown on. */
+export function serviceOfCell({ topology }: Cell): ServiceName {
+  return topologies[topology]!.service;
 }
 
 /** A cell of which nothing is known yet. */
@@ -67,8 +87,12 @@ export function leaveOut(row: CellRow, why: string): void {
 
 /** Adds a run to what is known of a cell. */
 export function judgeCell(row: CellRow, run: BatchRun): void {
-  const { results, runId, seed, reproduce, error } = run;
+  const { results, runId, seed, reproduce, error, isRefused } = run;
   row.runs.push({ run: runId, seed, reproduce, headline: results?.headline });
+  if (isRefused && row.expect === 'refused') {
+    Object.assign(row, { came: 'refused', shown: 'as-expected', why: error });
+    return;
+  }
   if (!results) {
     Object.assign(row, { shown: 'could-not-run', why: error ?? 'it could not run' });
     return;
@@ -76,10 +100,11 @@ export function judgeCell(row: CellRow, run: BatchRun): void {
   const came = outcomeOf(results, row.expect);
   const why = results.headline;
   if (came === undefined) {
-    Object.assign(row, { shown: row.expect === 'safe' ? 'cannot-tell' : 'lacks-power', why });
+    Object.assign(row, { shown: mustBreak(row.expect) ? 'lacks-power' : 'cannot-tell', why });
     return;
   }
-  const shown = came === row.expect ? 'as-expected' : came === 'safe' ? 'lacks-power' : 'otherwise';
+  const isTooWeak = came === 'safe' && mustBreak(row.expect);
+  const shown = came === row.expect ? 'as-expected' : isTooWeak ? 'lacks-power' : 'otherwise';
   Object.assign(row, { came, shown, why });
   if (came === 'safe') delete row.kinds;
   else row.kinds = [...new Set(results.violations.filter((one) => one.class === came).map(({ kind }) => kind))];

@@ -19,7 +19,8 @@ import { type ExitStatus, type SeriesRow, summarise } from '../judge/series-summ
 import { sentences, summaryMarkdown } from '../judge/summary-text.js';
 import { type BatchSummary, batchHeadline } from './batch-record.js';
 import type { CellRow } from './matrix-cells.js';
-import { cellRow, matrixSheet, matrixSummary } from './matrix-command.js';
+import { cellRow } from './matrix-file.js';
+import { matrixSheet, matrixSummary } from './matrix-sheet.js';
 import { type ScenarioRow, scenariosSheet, scenariosSummary } from './scenario-command.js';
 import type { SelftestRow } from './selftest-jobs.js';
 import { selftestSheet, selftestSummary } from './selftest-text.js';

@@ -1,7 +1,8 @@
 /** Runs that need commands which not every server has: where they are made, and why those are not that cannot be. */
 import { findOnPath } from '../../harness/machine/command.js';
 import { RedisNotFoundError } from '../../harness/machine/redis-binary.js';
-import type { ServerNeeds, WithServerNeeds } from '../../harness/vocabulary/topology.js';
+import { ServerNotFoundError } from '../../harness/machine/service-program.js';
+import type { ServerNeeds, ServiceName, WithServerNeeds } from '../../harness/vocabulary/topology.js';
 import { externalLock } from '../../lock-impl/external/index.js';
 import { locks } from '../../lock-impl/index.js';
 import { nodeTooOld } from '../../lock-impl/third-party/library.js';
@@ -18,10 +19,11 @@ export interface Asked<Flags extends BatchFlags = BatchFlags> {
 }
 
 /**
- * What an item needs it says, or the registry says it of its lock. Calls `run` with all that `options` can run, and then with what is run elsewhere: on the server that its needs name, if the user
- * named none. `lacks` is called with each of the rest, and why it was not tried.
+ * What an item needs it says, or the registry says it of its lock. Calls `run` with all that `options` can run, and then with what is
+ * run elsewhere: on its service (Redis unless it says another), and on the server that its needs name, if the user named none.
+ * `lacks` is called with each of the rest, and why it was not tried.
  */
-export async function runWhereItCan<Item extends WithServerNeeds & { lock: string }>(
+export async function runWhereItCan<Item extends WithServerNeeds & { lock: string; service?: ServiceName }>(
   items: readonly Item[],
   options: BatchOptions,
   asked: Asked,
@@ -33,12 +35,37 @@ export async function runWhereItCan<Item extends WithServerNeeds & { lock: strin
     if (missing !== undefined) lacks(item, missing);
     return missing === undefined;
   });
-  for (const needs of new Set(buildable.map(needsOf))) {
+  for (const service of new Set(buildable.map(serviceOf))) {
     if (options.stop.asked) return;
-    const some = buildable.filter((item) => needsOf(item) === needs);
-    const on = needs ? await optionsFor(needs, options, asked) : options;
-    if ('lacks' in on) for (const item of some) lacks(item, on.lacks);
-    else await run(some, on);
+    const there = buildable.filter((item) => serviceOf(item) === service);
+    const on = await optionsOf(service, options, asked);
+    for (const needs of new Set(there.map(needsOf))) {
+      if (options.stop.asked) return;
+      const some = there.filter((item) => needsOf(item) === needs);
+      const onThis = needs && !('lacks' in on) ? await optionsFor(needs, on, asked) : on;
+      if ('lacks' in onThis) for (const item of some) lacks(item, onThis.lacks);
+      else await run(some, onThis);
+    }
+  }
+}
+
+function serviceOf({ service = 'redis' }: { service?: ServiceName }): ServiceName {
+  return service;
+}
+
+/** A server that the user named is of the service that `options` are for; of others what this machine has is taken. */
+async function optionsOf(
+  service: ServiceName,
+  options: BatchOptions,
+  { flags, cwd, say }: Asked,
+): Promise<BatchOptions | { lacks: string }> {
+  if (service === serviceOf(options)) return options;
+  const { server: _, redis: __, ...others } = flags;
+  try {
+    return { ...(await batchOptions(others, cwd, say, service)), stop: options.stop };
+  } catch (error) {
+    if (error instanceof ServerNotFoundError) return { lacks: error.message };
+    throw error;
   }
 }
 

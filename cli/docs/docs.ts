@@ -7,6 +7,7 @@ import { librariesPage, readmePage } from './libraries-tables.js';
 import { protocolPage } from './protocol-page.js';
 import { resultsSchemaPage } from './results-schema.js';
 import { scenariosPage } from './scenarios-page.js';
+import { whichLockPage } from './which-lock-page.js';
 
 const pages: Readonly<Record<string, (path: string) => string>> = {
   'checkers.md': () => checkersPage(),
@@ -15,6 +16,7 @@ const pages: Readonly<Record<string, (path: string) => string>> = {
   'published-libraries.md': (path) => librariesPage(path),
   'results.schema.json': resultsSchemaPage,
   'scenarios.md': scenariosPage,
+  'which-lock.md': (path) => whichLockPage(path),
   '../README.md': (path) => readmePage(path),
 };
 

@@ -1,35 +1,6 @@
 /** What came of lock libraries of other languages: tables of README.md, and below them in the docs how each cell is repeated. */
-import { readFileSync } from 'node:fs';
-import { z } from 'zod';
-import { inProject } from '../../harness/machine/project-files.js';
 import { externalLocks } from '../../lock-impl/external/index.js';
-import { TOOL } from '../common/standing.js';
-import { markdownCell } from '../judge/summary-text.js';
-
-/** Written by `npm run bench -- publish` from matrices that were run. */
-export const measuredSchema = z.object({
-  /** The day of the last of them. */
-  day: z.string(),
-  server: z.string(),
-  cells: z.array(
-    z.object({
-      lock: z.string(),
-      fault: z.string(),
-      topology: z.string(),
-      came: z.enum(['safe', 'exclusion', 'stale', 'harm', 'liveness']),
-      headline: z.string(),
-      reproduce: z.string(),
-    }),
-  ),
-});
-export type Measured = z.infer<typeof measuredSchema>;
-type MeasuredCell = Measured['cells'][number];
-
-const FILE = 'matrix/measured/external.json';
-
-export function measuredLibraries(): Measured {
-  return measuredSchema.parse(JSON.parse(readFileSync(inProject(FILE), 'utf8')));
-}
+import { between, cameText, foundItem, type Measured, markdownTable, measured } from './measured.js';
 
 /** Rows of the matrix, by what the table calls them, in its order. */
 const COLUMNS: Readonly<Record<string, string>> = {
@@ -45,30 +16,16 @@ const COLUMNS: Readonly<Record<string, string>> = {
   'release-by-an-expired-holder': 'late release',
   'primary-lost-before-replication': 'failover (Sentinel)',
 };
-const WORDS: Record<MeasuredCell['came'], string> = {
-  safe: 'safe',
-  exclusion: '**exclusion**',
-  stale: 'stale holder',
-  harm: '**harm**',
-  liveness: '**liveness**',
-};
 const HOW = 'docs/published-libraries.md';
 
 /** README.md with its tables made anew. */
-export function readmePage(path: string, measured = measuredLibraries()): string {
-  return between(path, 'libraries of other languages', tables(measured));
+export function readmePage(path: string, of = measured('external')): string {
+  return between(path, { 'libraries of other languages': tables(of) });
 }
 
 /** docs/published-libraries.md with its list made anew. */
-export function librariesPage(path: string, measured = measuredLibraries()): string {
-  return between(path, 'how each is repeated', list(measured));
-}
-
-function between(path: string, name: string, text: string): string {
-  const page = readFileSync(path, 'utf8');
-  const marked = new RegExp(`<!-- ${name} -->[\\s\\S]*?<!-- end of ${name} -->`);
-  if (!marked.test(page)) throw new Error(`${path} has no marker for "${name}"`);
-  return page.replace(marked, () => `<!-- ${name} -->\n\n${text}\n\n<!-- end of ${name} -->`);
+export function librariesPage(path: string, of = measured('external')): string {
+  return between(path, { 'how each is repeated': list(of) });
 }
 
 /** A language's libraries, in the order of the registry. */
@@ -90,20 +47,23 @@ const LANGUAGES: Readonly<Record<string, string>> = {
   rust: 'Rust',
 };
 
-function tables(measured: Measured): string {
-  return [...languages(measured)]
+function tables(of: Measured): string {
+  return [...languages(of)]
     .map(([language, names]) => {
-      const cells = measured.cells.filter(({ lock }) => names.includes(lock));
+      const cells = of.cells.filter(({ lock }) => names.includes(lock));
       const faults = Object.keys(COLUMNS).filter((fault) => cells.some((cell) => cell.fault === fault));
-      const lines = [
-        [`${language}, ${measured.day}, ${measured.server}`, ...faults.map((fault) => COLUMNS[fault]!)],
-        ['---', ...faults.map(() => '---')],
-        ...names.map((name) => [
+      return markdownTable(
+        [`${language}, ${of.day}, ${of.servers.join(', ')}`, ...faults.map((fault) => COLUMNS[fault]!)],
+        names.map((name) => [
           `\`${name}\` ${versionOf(name)}`,
-          ...faults.map((fault) => textOf(cells.filter((cell) => cell.lock === name && cell.fault === fault))),
+          ...faults.map((fault) =>
+            cameText(
+              cells.find((cell) => cell.lock === name && cell.fault === fault),
+              HOW,
+            ),
+          ),
         ]),
-      ];
-      return lines.map((words) => `| ${words.join(' | ')} |`).join('\n');
+      );
     })
     .join('\n\n');
 }
@@ -112,33 +72,12 @@ function versionOf(name: string): string {
   return /@(\S+): /.exec(externalLocks[name]!.summary)![1]!;
 }
 
-function textOf(cells: readonly MeasuredCell[]): string {
-  const [cell] = cells;
-  if (!cell) return '–';
-  return cell.came === 'safe' ? WORDS.safe : `[${WORDS[cell.came]}](${HOW}#${anchorOf(cell)})`;
-}
-
-function anchorOf({ lock, fault }: MeasuredCell): string {
-  return `${lock}-${fault}`.replaceAll('/', '-');
-}
-
-function list(measured: Measured): string {
-  return [...languages(measured)]
+function list(of: Measured): string {
+  return [...languages(of)]
     .flatMap(([language, names]) => {
-      const cells = names.flatMap((name) =>
-        measured.cells.filter(({ lock, came }) => lock === name && came !== 'safe'),
-      );
+      const cells = names.flatMap((name) => of.cells.filter(({ lock, came }) => lock === name && came !== 'safe'));
       if (cells.length === 0) return [];
-      const items = cells.map((cell) => {
-        const what = `<a id="${anchorOf(cell)}"></a>\`${cell.lock}\`, ${COLUMNS[cell.fault]}: ${markdownCell(cell.headline)}`;
-        return `- ${what}\n\n  \`${asInstalled(cell.reproduce)}\``;
-      });
-      return [`### ${language}`, ...items];
+      return [`### ${language}`, ...cells.map((cell) => foundItem(cell, `\`${cell.lock}\`, ${COLUMNS[cell.fault]}`))];
     })
     .join('\n\n');
-}
-
-/** As somebody types it who has the tool as a package. */
-function asInstalled(command: string): string {
-  return command.startsWith(TOOL) ? `npx lock-torture${command.slice(TOOL.length)}` : command;
 }

@@ -98,6 +98,18 @@ const OF_OTHERS: [what: string, command: string, args: () => string[], says: Reg
     /--time-limit must be at least 2000 ms/,
   ],
   [
+    'services among libraries of other languages',
+    'matrix',
+    () => ['--services', '--locks', 'external', '--out', folder],
+    /--services is not for the libraries of other languages: leave out --locks external/,
+  ],
+  [
+    'one server for the cells of several services',
+    'matrix',
+    () => ['--services', '--server', 'etcd@3.5', '--out', folder],
+    /etcd@3\.5 is no server of all of redis, etcd, zookeeper, postgres, mariadb: leave it out, or name the --topologies of one/,
+  ],
+  [
     'nothing to merge',
     'merge',
     () => ['/nowhere', '--out', join(folder, 'merged')],

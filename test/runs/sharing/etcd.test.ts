@@ -1,7 +1,7 @@
 /** Locks on etcd: real members, real leaders killed and cut off; and a lock that is broken, told from one that is not. */
 import { describe, expect, it } from 'vitest';
 import { lacking } from '../../support/needs-service.js';
-import { torture } from '../../support/torture.js';
+import { freshFolder, start, torture } from '../../support/torture.js';
 
 const noEtcd = await lacking('etcd');
 
@@ -40,7 +40,26 @@ describe.runIf(noEtcd === undefined)('etcd', () => {
     expect([...causes], `${output}\n${errors}`).toContain('removed-early');
   });
 
+  it('is compared with others by the matrix, which says what it cannot be asked', async () => {
+    const out = freshFolder();
+    const { child, output, errors, ended } = start([
+      ...['matrix', '--services', '--topologies', 'etcd', '--locks', 'etcd-lease', '--jobs', '1'],
+      ...['--faults', 'client-crash,node-forgets', '--time-limit', '8s', '--out', out],
+    ]);
+    await ended;
+    const told = `${output()}\n${errors()}`;
+    const refused = /node-forgets\/etcd-lease@etcd +as expected: .*amnesia is not possible here: it is for Redis/;
+    expect(output(), told).toMatch(refused);
+    // It held, or the machine is too busy to tell.
+    expect(output(), told).toMatch(/client-crash\/etcd-lease@etcd +(as expected: The lock held|cannot tell)/);
+    expect([0, 2], told).toContain(child.exitCode);
+  });
+
   it.each([
+    [
+      ['--nemesis', 'failover-to'],
+      /failover-to makes no sense here: it is asked of Redis and Valkey by their own commands/,
+    ],
     [['--nemesis', 'clock'], /clock is not possible here: etcd is a Go program/],
     [['--nemesis', 'failover'], /failover is not possible here: etcd replaces its leader by itself/],
     [['--topology', 'sentinel'], /--service etcd has the topologies quorum and single, not sentinel/],

@@ -3,14 +3,24 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { BatchOptions, BatchRun } from '../../../cli/batches/batch.js';
-import { begun, decideCell, judgeCell } from '../../../cli/batches/matrix-cells.js';
-import { cellsOfFolder, matrixSheet, matrixSummary } from '../../../cli/batches/matrix-command.js';
+import { begun, decideCell, judgeCell, serviceOfCell } from '../../../cli/batches/matrix-cells.js';
+import { cellsOfFolder } from '../../../cli/batches/matrix-file.js';
+import { matrixSheet, matrixSummary } from '../../../cli/batches/matrix-sheet.js';
 import { mergeBatches } from '../../../cli/batches/merge-batches.js';
 import type { RedisBinary } from '../../../harness/vocabulary/topology.js';
 import type { Results } from '../../../harness/vocabulary/verdict.js';
 import { externalLocks } from '../../../lock-impl/external/index.js';
 import { builtinLock } from '../../../lock-impl/index.js';
-import { type Cell, cells, externalCells, nameOf, ownCells } from '../../../matrix/index.js';
+import {
+  type Cell,
+  cells,
+  comparedColumns,
+  externalCells,
+  nameOf,
+  ownCells,
+  serviceCells,
+} from '../../../matrix/index.js';
+import { PlanError } from '../../../nemesis/index.js';
 
 const PROJECT = join(import.meta.dirname, '../../..');
 
@@ -26,7 +36,20 @@ describe('the cells', () => {
     expect(missing).toEqual([]);
   });
 
-  test.each(cells.map((cell) => [nameOf(cell), cell] as const))('%s can be run', (_, cell) => {
+  test('of services: every fault with every lock that is compared, on Redis and on others', () => {
+    const faults = [...new Set(serviceCells.map(({ fault }) => fault))];
+    expect(faults).toHaveLength(8);
+    const expected = faults.flatMap((fault) =>
+      comparedColumns.flatMap(({ lock, topologies }) => topologies.map((topology) => ({ fault, lock, topology }))),
+    );
+    expect(serviceCells.map(nameOf)).toEqual(expected.map((cell) => nameOf(cell as Cell)));
+    expect(serviceCells.every((cell) => cells.includes(cell))).toBe(true);
+    expect(new Set(serviceCells.map(serviceOfCell))).toEqual(
+      new Set(['redis', 'etcd', 'zookeeper', 'postgres', 'mariadb']),
+    );
+  });
+
+  const asked = (cell: Cell, by: Cell['by'] = cell.by) => {
     const redis: RedisBinary = {
       path: '/p/valkey-server',
       env: {},
@@ -35,7 +58,20 @@ describe('the cells', () => {
       asked: 'valkey@9',
     };
     const machine: BatchOptions['machine'] = { runtime: 'netns', redis, unavailable: {} };
-    const { request, plan } = decideCell({ machine }, PROJECT, 20_000)({ cell }, 1);
+    return decideCell({ machine }, PROJECT, 20_000)({ cell: { ...cell, by } }, 1);
+  };
+  const named = (some: readonly Cell[]) => some.map((cell) => [nameOf(cell), cell] as const);
+
+  test.each(named(cells.filter((cell) => cell.expect === 'refused')))(
+    '%s cannot be asked, for its fault alone',
+    (_, cell) => {
+      expect(() => asked(cell)).toThrow(PlanError);
+      expect(asked(cell, { flags: ['--nemesis', 'none'] }).request).toMatchObject({ lock: cell.lock });
+    },
+  );
+
+  test.each(named(cells.filter((cell) => cell.expect !== 'refused')))('%s can be run', (_, cell) => {
+    const { request, plan } = asked(cell);
     expect(request).toMatchObject({ lock: cell.lock, topology: cell.topology });
     expect(request.reproduce).toContain(' --server valkey@9');
     if ('scenario' in cell.by) {
@@ -83,6 +119,31 @@ describe('the outcome of a cell', () => {
     ['safe', undefined, 'could-not-run'],
   ] as const)('must be %s, and was %j: %s', (expected, results, shown) => {
     expect(came(expected, results as Partial<Results> | undefined)).toBe(shown);
+  });
+});
+
+describe('what a service cannot be asked', () => {
+  const refused = (expect: Cell['expect'], run: Partial<BatchRun>) => {
+    const row = begun({ ...cell, expect });
+    judgeCell(row, { seed: 1, ...run });
+    return row;
+  };
+  const error = 'amnesia is not possible here: it is for Redis';
+
+  test('must be refused, and is told with the reason', () => {
+    expect(refused('refused', { error, isRefused: true })).toMatchObject({
+      came: 'refused',
+      shown: 'as-expected',
+      why: error,
+    });
+  });
+
+  test('is no other trouble, no run, and no excuse for a cell that is to be run', () => {
+    expect(refused('refused', { error: 'no such server' }).shown).toBe('could-not-run');
+    expect(refused('safe', { error, isRefused: true }).shown).toBe('could-not-run');
+    const results = (verdict: string) => ({ verdict, found: {}, headline: 'h', violations: [] }) as unknown as Results;
+    expect(refused('refused', { results: results('held') })).toMatchObject({ came: 'safe', shown: 'otherwise' });
+    expect(refused('refused', { results: results('unknown') }).shown).toBe('cannot-tell');
   });
 });
 

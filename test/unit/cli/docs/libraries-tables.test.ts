@@ -3,7 +3,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { librariesPage, type Measured, readmePage } from '../../../../cli/docs/libraries-tables.js';
+import { librariesPage, readmePage } from '../../../../cli/docs/libraries-tables.js';
+import type { Measured } from '../../../../cli/docs/measured.js';
 
 const ROOT = join(import.meta.dirname, '../../../..');
 const scratch = mkdtempSync(join(tmpdir(), 'libraries-tables-'));
@@ -21,11 +22,12 @@ const cell = {
   fault: 'client-paused',
   topology: 'single',
   headline: 'Exclusion broken: once | twice',
+  reason: 'a plain DEL',
   reproduce: 'npx lock-torture --lock spring/shedlock --seed 3',
 } as const;
 const measured: Measured = {
   day: '2026-11-25',
-  server: 'Redis 7.0.15',
+  servers: ['Redis 7.0.15'],
   cells: [
     { ...cell, came: 'exclusion' },
     { ...cell, lock: 'redisson/rlock', fault: 'nothing', came: 'safe' },

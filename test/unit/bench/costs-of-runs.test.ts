@@ -1,0 +1,41 @@
+/** What a lock cost is told by the stamps of its clients. */
+import { expect, test } from 'vitest';
+import { handOverMs, latencyMs, withoutHolderMs } from '../../../bench/costs-of-runs.js';
+import type { HistoryEvent } from '../../../harness/vocabulary/history.js';
+
+const MS = 1e6;
+const done = (op: string, client: string, beganMs: number, endedMs: number, type = 'ok') =>
+  ({ type, op, client, key: 'k', id: 1, i: 0, atNs: 0, beganNs: beganMs * MS, endedNs: endedMs * MS }) as HistoryEvent;
+
+/** One and the other in turn: held for 10 ms, handed over in 3. */
+const turns = Array.from({ length: 30 }, (_, n) => [
+  done('acquire', `c${n % 2}`, 13 * n - 12, 13 * n),
+  done('release', `c${n % 2}`, 13 * n + 10, 13 * n + 11),
+]).flat();
+
+test('a hand-over is from the release to the next grant, if somebody was waiting', () => {
+  expect(handOverMs(turns)).toBe(3);
+  const nobodyWaits = turns.map((event) => ({ ...event, client: 'c1' }) as HistoryEvent);
+  expect(handOverMs(nobodyWaits)).toBeUndefined();
+});
+
+test('the latency is the median of what was granted, and of a few nothing is told', () => {
+  const quick = Array.from({ length: 21 }, (_, n) => done('acquire', 'c1', 100 * n, 100 * n + n));
+  expect(latencyMs([...quick, done('acquire', 'c1', 5_000, 9_000, 'fail')])).toBe(10);
+  expect(latencyMs(quick.slice(2))).toBeUndefined();
+});
+
+test('nobody holds from the death to the first grant that was asked for after it', () => {
+  const strike = {
+    type: 'fault',
+    state: 'strike',
+    atNs: 130 * MS,
+    effects: [{ kind: 'killed', who: ['e1'], sinceNs: 100 * MS }],
+  } as unknown as HistoryEvent;
+  const before = done('acquire', 'c1', 90, 104);
+  expect(
+    withoutHolderMs([strike, before, done('acquire', 'c2', 105, 400, 'fail'), done('acquire', 'c3', 300, 350)]),
+  ).toBe(250);
+  expect(withoutHolderMs([before, done('acquire', 'c3', 300, 350)])).toBeUndefined();
+  expect(withoutHolderMs([strike, before])).toBeUndefined();
+});
