@@ -258,15 +258,12 @@ Exit status: 0 nothing is wrong (there may be advice), 1 mistakes were found, 2 
 
 const MATRIX = `
 Every cell is a lock under a fault, with the expected result and the reason for it (matrix/index.ts): safe, exclusion, stale,
-harm or liveness; or refused, where a service cannot be asked for the fault, which is then said with the reason. A cell that must
-break has --seeds runs to do so; if it does not, the test lacks power, which proves nothing.
-The table links to the report of each cell's last run.
+harm or liveness; or refused, where a service cannot be asked for the fault. A cell that must break has --seeds runs to do so; if
+it does not, the test lacks power, which proves nothing. The table links to the report of each cell's last run.
 
 Examples:
-  npm run torture -- matrix                                       all of it
   npm run torture -- matrix --faults eviction,client-paused --locks set-nx-px
   npm run torture -- matrix --services                            Redis beside etcd, ZooKeeper, PostgreSQL and MariaDB
-  npm run torture -- matrix --services --topologies single,etcd   what docs/which-lock.md has of these
   npm run torture -- matrix --shard 1/4                           the first quarter, on one of four machines
   npm run torture -- matrix --resume runs/2026-...-matrix-1a2b    continue where it was interrupted
   npm run torture -- matrix --resume shard1 --resume shard2       merge what several machines did; run what is missing

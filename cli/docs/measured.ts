@@ -55,12 +55,12 @@ export function cameText(cell: MeasuredCell | undefined, page: string): string {
 
 /** A list's item for a cell: what was found, and the command that repeats it; `what`: how the page calls it. */
 export function foundItem(cell: MeasuredCell, what: string): string {
-  const text = `- ${placeOf(cell)}${what}: ${markdownCell(cell.headline)}`;
+  const text = `- ${anchorTag(cell)}${what}: ${markdownCell(cell.headline)}`;
   return cell.reproduce === undefined ? text : `${text}\n\n  \`${asInstalled(cell.reproduce)}\``;
 }
 
 /** Where a table leads to. */
-export function placeOf(cell: MeasuredCell): string {
+export function anchorTag(cell: MeasuredCell): string {
   return `<a id="${anchorOf(cell)}"></a>`;
 }
 

@@ -5,6 +5,7 @@ import { type Cell, comparedColumns } from '../../matrix/index.js';
 import { markdownCell } from '../judge/summary-text.js';
 import { type Costs, costs, costsTable } from './costs.js';
 import {
+  anchorTag,
   between,
   cameText,
   foundItem,
@@ -12,7 +13,6 @@ import {
   type MeasuredCell,
   markdownTable,
   measured,
-  placeOf,
 } from './measured.js';
 
 /** Rows of the matrix, by what the table calls them, in its order. */
@@ -77,7 +77,7 @@ function why({ cells }: Measured): string {
         alike.set(text, [...(alike.get(text) ?? []), cell]);
       }
       const items = [...alike].map(([text, some]) => {
-        const places = some.filter(({ came }) => came === 'refused').map(placeOf);
+        const places = some.filter(({ came }) => came === 'refused').map(anchorTag);
         return `- ${places.join('')}${some.map(columnText).join('; ')}: ${text}`;
       });
       return [`### ${title}`, items.join('\n')];
