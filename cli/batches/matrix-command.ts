@@ -17,7 +17,7 @@ import { addBatchFlags, addServersFlag, optionsByServer, type ServersFlags } fro
 import { recordBatch } from './batch-record.js';
 import { begun, type CellRow, decideCell, judgeCell, leaveOut, serviceOfCell } from './matrix-cells.js';
 import { cellsOfFolder } from './matrix-file.js';
-import { matrixSheet, matrixSummary, spaced } from './matrix-sheet.js';
+import { matrixSheet, matrixSummary, withSpaces } from './matrix-sheet.js';
 import { runWhereItCan } from './server-needs.js';
 
 export interface MatrixFlags extends ServersFlags {
@@ -93,7 +93,7 @@ export async function matrixCommand(flags: MatrixFlags, { cwd }: { cwd: string }
     const ended = (row: CellRow) => {
       rows.push(row);
       const where = batches.length > 1 ? `${server}  ` : '';
-      const text = `${where}${row.cell.padEnd(58)} ${spaced(row.shown)}: ${row.why}`;
+      const text = `${where}${row.cell.padEnd(58)} ${withSpaces(row.shown)}: ${row.why}`;
       record.ended({ type: 'cell', ...row }, rows.length, planned, text);
     };
     await runWhereItCan(

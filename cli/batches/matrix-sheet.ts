@@ -69,7 +69,7 @@ function atAGlance(rows: readonly CellRow[], faults: readonly string[], where: s
   };
   return {
     title: `At a glance${where}`,
-    columns: ['', ...faults.map(spaced)],
+    columns: ['', ...faults.map(withSpaces)],
     rows: locks.map((lock) => [
       lock,
       ...faults.map((fault) => cellOf(rows.filter((row) => row.lock === lock && row.fault === fault))),
@@ -79,7 +79,7 @@ function atAGlance(rows: readonly CellRow[], faults: readonly string[], where: s
 
 function tableOf(fault: string, rows: readonly CellRow[], where: string): Sheet['tables'][number] {
   return {
-    title: `${spaced(fault)}${where}`,
+    title: `${withSpaces(fault)}${where}`,
     columns: ['lock', 'on', 'must be', 'came out', 'why it must', 'what was found', 'run'],
     rows: rows
       .filter((row) => row.fault === fault)
@@ -100,17 +100,18 @@ function tableOf(fault: string, rows: readonly CellRow[], where: string): Sheet[
 }
 
 function cameOutCell(row: CellRow): SheetCell {
-  if (row.shown === 'not-tried') return spaced(row.shown);
+  if (row.shown === 'not-tried') return withSpaces(row.shown);
   return { text: cameOutAs(row), good: row.shown === 'as-expected' };
 }
 
 function cameOutAs({ came, kinds, shown }: CellRow): string {
   // Of liveness its kinds tell what it was: a key that is left for a lease is no deadlock.
-  const what = came === 'liveness' && kinds?.length ? `${came}: ${kinds.map(spaced).join(', ')}` : (came ?? 'nothing');
-  return shown === 'as-expected' ? what : `${what} (${spaced(shown)})`;
+  const what =
+    came === 'liveness' && kinds?.length ? `${came}: ${kinds.map(withSpaces).join(', ')}` : (came ?? 'nothing');
+  return shown === 'as-expected' ? what : `${what} (${withSpaces(shown)})`;
 }
 
 /** A name of rows, faults and outcomes for people. */
-export function spaced(name: string): string {
+export function withSpaces(name: string): string {
   return name.replace(/-/g, ' ');
 }
