@@ -497,6 +497,7 @@ export function world(
     interrupt,
     plan: {
       name,
+      service: 'redis',
       replicated: name === 'sentinel',
       quorum: name === 'redlock' ? 'majority' : 'primary',
       ...(name === 'sentinel' && { plannedFailover: 'sentinel' as const }),
