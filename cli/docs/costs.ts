@@ -7,6 +7,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { PROJECT } from '../../harness/machine/project-files.js';
+import { plural } from '../../harness/record/facts/words.js';
 import { markdownTable } from './measured.js';
 
 /** What is measured: what the table calls it. */
@@ -72,7 +73,7 @@ export function costsTable(of: Costs | undefined, nameOf: (column: CostOf) => st
     first.map((column) => [nameOf(column), ...names.map((cost) => costText(of, column, cost, column === reference))]),
   );
   const loads = of.rounds.map(({ load }) => load.toFixed(1)).join(', ');
-  return `${table}\n\n${of.day}; ${of.servers.join(', ')}; ${of.machine}, load ${loads} as the ${of.rounds.length} rounds began.`;
+  return `${table}\n\n${of.day}; ${of.servers.join(', ')}; ${of.machine}, load ${loads} as the ${plural(of.rounds.length, 'round')} began.`;
 }
 
 function costText(of: Costs, column: CostOf, cost: CostName, isReference: boolean): string {

@@ -42,10 +42,13 @@ describe.runIf(noEtcd === undefined)('etcd', () => {
 
   it('is compared with others by the matrix, which says what it cannot be asked', async () => {
     const out = freshFolder();
-    const { child, output, errors, ended } = start([
-      ...['matrix', '--services', '--topologies', 'etcd', '--locks', 'etcd-lease', '--jobs', '1'],
-      ...['--faults', 'client-crash,node-forgets', '--time-limit', '8s', '--out', out],
-    ]);
+    const { child, output, errors, ended } = start(
+      [
+        ...['--services', '--topologies', 'etcd', '--locks', 'etcd-lease', '--jobs', '1'],
+        ...['--faults', 'client-crash,node-forgets', '--time-limit', '8s', '--out', out],
+      ],
+      { command: 'matrix' },
+    );
     await ended;
     const told = `${output()}\n${errors()}`;
     const refused = /node-forgets\/etcd-lease@etcd +as expected: .*amnesia is not possible here: it is for Redis/;
