@@ -22,7 +22,7 @@ import { runProgram } from '../harness/machine/command.js';
 import { PROJECT } from '../harness/machine/project-files.js';
 import type { Plan } from '../harness/vocabulary/faults.js';
 import type { HistoryEvent } from '../harness/vocabulary/history.js';
-import { comparedColumns } from '../matrix/index.js';
+import { comparedPlaces } from '../matrix/index.js';
 import { handOverMs, latencyMs, withoutHolderMs } from './costs-of-runs.js';
 import { print } from './print.js';
 import { serverOf } from './publish.js';
@@ -66,9 +66,7 @@ export async function benchServices(argv: string[]): Promise<void> {
     .exitOverride();
   command.parse(argv, { from: 'user' });
   const { rounds, locks, keep } = command.opts<Flags>();
-  const columns = comparedColumns
-    .flatMap(({ lock, topologies }) => topologies.map((topology) => ({ lock, topology })))
-    .filter(({ lock }, n) => n === 0 || (locks?.split(',').includes(lock) ?? true));
+  const columns = comparedPlaces.filter(({ lock }, n) => n === 0 || (locks?.split(',').includes(lock) ?? true));
   const servers = new Set<string>();
   const all: Costs['rounds'] = [];
   for (let n = 1; n <= rounds; n++) {

@@ -7,7 +7,7 @@ import { serverRows } from './servers.js';
 import { comparedRows, serviceRows } from './services.js';
 
 export { type Cell, type CellOutcome, type Flags, nameOf } from './cell.js';
-export { comparedColumns } from './services.js';
+export { comparedPlaces } from './services.js';
 
 /** What is run where nothing else is asked for: it needs no toolchain but the tool's own. */
 export const ownCells: readonly Cell[] = [...clientRows, ...serverRows, ...replicaRows];

@@ -34,6 +34,11 @@ export const comparedColumns: readonly LockColumn[] = [
   mariadbSession,
 ];
 
+/** The same, lock by lock and deployment by deployment. */
+export const comparedPlaces: readonly Pick<Cell, 'lock' | 'topology'>[] = comparedColumns.flatMap(
+  ({ lock, topologies }) => topologies.map((topology) => ({ lock, topology })),
+);
+
 /** The table's own, in its order. */
 const COMPARED_FAULTS = [
   'client-paused',
@@ -148,9 +153,9 @@ export const serviceRows: readonly Cell[] = [
 
 /** Those and what is shown of the same locks and faults elsewhere, in the order of the table. */
 export const comparedRows: readonly Cell[] = COMPARED_FAULTS.flatMap((fault) =>
-  comparedColumns.flatMap(({ lock, topologies }) =>
+  comparedPlaces.flatMap(({ lock, topology }) =>
     [...clientRows, ...serverRows, ...serviceRows].filter(
-      (cell) => cell.fault === fault && cell.lock === lock && topologies.includes(cell.topology),
+      (cell) => cell.fault === fault && cell.lock === lock && cell.topology === topology,
     ),
   ),
 );

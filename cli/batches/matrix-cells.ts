@@ -1,7 +1,6 @@
 /** A cell of the matrix: what its runs are to do, and what they come to. */
 
-import { topologies } from '../../harness/topologies/index.js';
-import { services } from '../../harness/topologies/services.js';
+import { nameInService, topologies } from '../../harness/topologies/index.js';
 import type { ServiceName } from '../../harness/vocabulary/topology.js';
 import type { Results } from '../../harness/vocabulary/verdict.js';
 import { type Cell, type CellOutcome, type Flags, nameOf } from '../../matrix/index.js';
@@ -52,10 +51,8 @@ function mustBreak(expect: CellOutcome): boolean {
 
 /** Service and topology, as somebody types them. */
 export function argvOfPlace(name: string): string[] {
-  const kind = topologies[name]!;
-  if (kind.service === 'redis') return ['--topology', name];
-  const own = Object.entries(services[kind.service].topologies);
-  return ['--service', kind.service, '--topology', own.find(([, one]) => one === kind)![0]];
+  const { service } = topologies[name]!;
+  return [...(service === 'redis' ? [] : ['--service', service]), '--topology', nameInService(name)];
 }
 
 /** Whose servers a cell is shown on. */

@@ -1,7 +1,7 @@
 /** docs/which-lock.md: what locks on Redis and on other services do under the same faults, and what each costs. */
-import { topologies } from '../../harness/topologies/index.js';
+import { nameInService, topologies } from '../../harness/topologies/index.js';
 import { services } from '../../harness/topologies/services.js';
-import { type Cell, comparedColumns } from '../../matrix/index.js';
+import { type Cell, comparedPlaces } from '../../matrix/index.js';
 import { markdownCell } from '../judge/summary-text.js';
 import { type Costs, costs, costsTable } from './costs.js';
 import {
@@ -39,20 +39,14 @@ export function whichLockPage(path: string, of = measured('services'), cost: Cos
 
 /** "`pg-row` on PostgreSQL, primary-replica". */
 function columnText({ lock, topology }: Pick<Cell, 'lock' | 'topology'>): string {
-  const kind = topologies[topology]!;
-  const { title, topologies: own } = services[kind.service];
-  const name = Object.entries(own).find(([, one]) => one === kind)![0];
-  return `\`${lock}\`, ${title} ${name}`;
-}
-
-function columns(): Pick<Cell, 'lock' | 'topology'>[] {
-  return comparedColumns.flatMap(({ lock, topologies: on }) => on.map((topology) => ({ lock, topology })));
+  const { title } = services[topologies[topology]!.service];
+  return `\`${lock}\`, ${title} ${nameInService(topology)}`;
 }
 
 function whatSurvives({ cells }: Measured): string {
   return markdownTable(
     ['', ...Object.values(FAULTS)],
-    columns().map((column) => [
+    comparedPlaces.map((column) => [
       columnText(column),
       ...Object.keys(FAULTS).map((fault) =>
         cameText(

@@ -11,3 +11,9 @@ export const topologies: Record<string, TopologyKind> = Object.fromEntries(
 export function topologiesOfService(service: ServiceName): string[] {
   return Object.values(services[service].topologies).map((kind) => kind.name);
 }
+
+/** What one is called among those of its service, as `--topology` takes it; `name`: in records. */
+export function nameInService(name: string): string {
+  const kind = topologies[name]!;
+  return Object.entries(services[kind.service].topologies).find(([, one]) => one === kind)![0];
+}

@@ -14,7 +14,7 @@ import { builtinLock } from '../../../lock-impl/index.js';
 import {
   type Cell,
   cells,
-  comparedColumns,
+  comparedPlaces,
   externalCells,
   nameOf,
   ownCells,
@@ -39,9 +39,7 @@ describe('the cells', () => {
   test('of services: every fault with every lock that is compared, on Redis and on others', () => {
     const faults = [...new Set(serviceCells.map(({ fault }) => fault))];
     expect(faults).toHaveLength(8);
-    const expected = faults.flatMap((fault) =>
-      comparedColumns.flatMap(({ lock, topologies }) => topologies.map((topology) => ({ fault, lock, topology }))),
-    );
+    const expected = faults.flatMap((fault) => comparedPlaces.map((place) => ({ fault, ...place })));
     expect(serviceCells.map(nameOf)).toEqual(expected.map((cell) => nameOf(cell as Cell)));
     expect(serviceCells.every((cell) => cells.includes(cell))).toBe(true);
     expect(new Set(serviceCells.map(serviceOfCell))).toEqual(

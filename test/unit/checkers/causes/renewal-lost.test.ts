@@ -76,6 +76,18 @@ function story({
   return and(told).take(takenAt - 0.001, 'r2', 'c2', 'value-of-c2', skewMs);
 }
 
+/** Of a cause; `stored`: how it is known that r2 had the grant. */
+const linksWith = (stored: string) => [
+  'r1 granted lock:0 to c1 (SET)',
+  stored,
+  'r2 was a replica',
+  'r2 was primary',
+  "r1 gave c1's lock:0 more time (PEXPIRE)",
+  'r2 had it for another 199 ms',
+  'r2 granted lock:0 to c2 (SET)',
+  "until 8.000 s c1's lease would have run",
+];
+
 describe('a renewal that a failover lost', () => {
   it('is the reason, with the look that shows what the new primary had', () => {
     expect(OVER_MS).toBeLessThan(6_500);
@@ -84,16 +96,7 @@ describe('a renewal that a failover lost', () => {
     expect(sentence).toBe(
       "r2 replaced r1 as primary without the time that r1 had given c1's lock:0 since: it was over there, and r2 granted it to c2.",
     );
-    expect(chain.map(({ text }) => text)).toEqual([
-      'r1 granted lock:0 to c1 (SET)',
-      'r2 stored it, too',
-      'r2 was a replica',
-      'r2 was primary',
-      "r1 gave c1's lock:0 more time (PEXPIRE)",
-      'r2 had it for another 199 ms',
-      'r2 granted lock:0 to c2 (SET)',
-      "until 8.000 s c1's lease would have run",
-    ]);
+    expect(chain.map(({ text }) => text)).toEqual(linksWith('r2 stored it, too'));
   });
 
   const not: [string, Told][] = [
@@ -158,16 +161,7 @@ describe('a renewal that a failover lost', () => {
     it('is the reason, with the first look that shows it', () => {
       const { name, chain } = causeOf(story({ isLoaded: true }));
       expect(name).toBe('failover-lost-renewal');
-      expect(chain.map(({ text }) => text)).toEqual([
-        'r1 granted lock:0 to c1 (SET)',
-        'r2 was seen to have it, too',
-        'r2 was a replica',
-        'r2 was primary',
-        "r1 gave c1's lock:0 more time (PEXPIRE)",
-        'r2 had it for another 199 ms',
-        'r2 granted lock:0 to c2 (SET)',
-        "until 8.000 s c1's lease would have run",
-      ]);
+      expect(chain.map(({ text }) => text)).toEqual(linksWith('r2 was seen to have it, too'));
     });
 
     it('is of the renewal after the one that had come with it', () => {
