@@ -8,8 +8,12 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 
 /**
  * A lock client for lock-torture around a lock library of Java; the one argument names the variant.
@@ -18,7 +22,9 @@ import java.util.concurrent.Executors;
  * `Wire` what shows when a command really left and whether it was answered.
  */
 public final class Client {
-  private final Library library;
+  private final Supplier<Library> libraries;
+  /** Null until it is connected. */
+  private volatile Library library;
   private final Wire wire = new Wire(this::renewed);
   private final Map<Integer, Held> holds = new ConcurrentHashMap<>();
   /** Threads that carry out an acquire, by its id. */
@@ -34,8 +40,8 @@ public final class Client {
 
   private record Held(String key, long thread, Library.Holding holding, Long token) {}
 
-  private Client(Library library) {
-    this.library = library;
+  private Client(Supplier<Library> libraries) {
+    this.libraries = libraries;
   }
 
   public static void main(String[] arguments) throws Exception {
@@ -50,7 +56,7 @@ public final class Client {
     }
     // On a machine that has much else to do a JVM takes its time to load what a library is made of.
     say(Map.of("type", "starting", "withinMs", 120_000));
-    var client = new Client(Locks.named(arguments[0]));
+    var client = new Client(() -> Locks.named(arguments[0]));
     try (var input = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
       for (String line = input.readLine(); line != null; line = input.readLine()) {
         if (!line.isBlank()) client.take(GSON.fromJson(line, JsonObject.class));
@@ -64,12 +70,11 @@ public final class Client {
 
   /** Without input and output. */
   private static String answers(String variant, String... requests) {
-    try (Library library = Locks.named(variant)) {
-      var client = new Client(library);
-      var said = new StringBuilder();
-      for (String request : requests) said.append(client.handle(GSON.fromJson(request, JsonObject.class))).append('\n');
-      return said.toString();
-    }
+    var client = new Client(() -> Locks.named(variant));
+    var said = new StringBuilder();
+    for (String request : requests) said.append(client.handle(GSON.fromJson(request, JsonObject.class))).append('\n');
+    if (client.library != null) client.library.close();
+    return said.toString();
   }
 
   /** Has the request carried out by the thread of its caller, one after the other; a cancellation at once. */
@@ -137,7 +142,7 @@ public final class Client {
       ended = System.nanoTime();
       answer.put("type", "fail");
       answer.put("reason", refused.getMessage());
-    } catch (Exception error) { // and every mistake of ours: nothing is certain
+    } catch (Throwable error) { // and every mistake of ours, and a class that is missing: nothing is certain
       ended = System.nanoTime();
       answer.put("type", operation.equals("init") ? "fail" : "info");
       answer.put("reason", said(error));
@@ -148,7 +153,7 @@ public final class Client {
   }
 
   private Object init(JsonObject request) throws Exception {
-    Library.Claims claims = library.claims();
+    Library.Claims claims = libraries.get().claims();
     JsonObject topology = request.getAsJsonObject("topology");
     String kind = topology.get("kind").getAsString();
     if (!claims.topologies().contains(kind)) throw new Refused("lock: " + claims.lock() + " makes no sense on " + kind);
@@ -173,16 +178,19 @@ public final class Client {
 
   /**
    * A first connection takes longer than a command may where a JVM has much else to load, and a server may be away: a process that
-   * is there already tries on, rather than that another one starts.
+   * is there already tries on, rather than that another one starts. Each try is of a library of its own, and one that does not end
+   * is left alone: Lettuce waits in its own event loop for a connection of a cluster that came too late, and so for ever.
    */
   private void connect(JsonObject topology) throws Exception {
     long untilNs = System.nanoTime() + CONNECTS_WITHIN_NS;
     while (true) {
+      Library fresh = libraries.get();
       try {
-        library.connect(topology, new Library.Times(leaseMs, timeoutMs), wire);
+        within(ONE_TRY_MS, () -> fresh.connect(topology, new Library.Times(leaseMs, timeoutMs), wire));
+        library = fresh;
         return;
       } catch (Exception error) {
-        library.close();
+        aside(new FutureTask<>(fresh::close, null));
         if (System.nanoTime() >= untilNs) throw error;
         System.err.println("connecting: " + said(error));
         Thread.sleep(CONNECTS_AGAIN_AFTER_MS);
@@ -190,8 +198,35 @@ public final class Client {
     }
   }
 
-  private static final long CONNECTS_WITHIN_NS = 30_000_000_000L;
+  private interface Doing {
+    void carryOut() throws Exception;
+  }
+
+  private static void within(long ms, Doing doing) throws Exception {
+    var task =
+        new FutureTask<Void>(
+            () -> {
+              doing.carryOut();
+              return null;
+            });
+    aside(task);
+    try {
+      task.get(ms, TimeUnit.MILLISECONDS);
+    } catch (ExecutionException failed) {
+      throw failed.getCause() instanceof Exception error ? error : failed;
+    }
+  }
+
+  private static void aside(Runnable task) {
+    var thread = new Thread(task, "aside");
+    thread.setDaemon(true);
+    thread.start();
+  }
+
+  private static final long CONNECTS_WITHIN_NS = 60_000_000_000L;
   private static final long CONNECTS_AGAIN_AFTER_MS = 200;
+  /** Long enough for a JVM on a machine that has much else to do. */
+  private static final long ONE_TRY_MS = 20_000;
 
   private Object acquire(JsonObject request) throws Exception {
     int id = request.get("id").getAsInt();
@@ -215,7 +250,8 @@ public final class Client {
       try {
         granted = library.take(key, read, request.get("waitMs").getAsLong(), request.get("leaseMs").getAsLong());
       } catch (Exception error) {
-        throw isInterruption(error) && operation.sentNothing() ? new Refused("cancelled") : judged(error, operation);
+        // What was handed to the library's own threads may leave after its caller was interrupted.
+        throw isInterruption(error) ? error : judged(error, operation);
       }
       if (granted == null) {
         operation.settle(timeoutMs);

@@ -40,7 +40,7 @@ interface Library extends AutoCloseable {
 
   Claims claims();
 
-  /** Connects, with every channel watched by the wire. Where that fails it is closed, and may be asked again. */
+  /** Connects, with every channel watched by the wire. Where that fails it is closed, and another one asked. */
   void connect(JsonObject topology, Times times, Wire wire) throws Exception;
 
   /** How long the library tries on by itself where a server does not answer, in milliseconds; 0: no longer than is usual. */
