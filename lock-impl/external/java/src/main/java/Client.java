@@ -13,6 +13,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 
 /**
@@ -214,6 +215,8 @@ public final class Client {
       task.get(ms, TimeUnit.MILLISECONDS);
     } catch (ExecutionException failed) {
       throw failed.getCause() instanceof Exception error ? error : failed;
+    } catch (TimeoutException never) {
+      throw new TimeoutException("not done after " + ms + " ms");
     }
   }
 
