@@ -27,8 +27,13 @@ export interface Try {
   atNs: number;
   /** Line of observations.jsonl. */
   line: number;
-  /** The row of the acquire in which its client first named it to any node: it was sent in that one, or before. */
+  /**
+   * The row of the acquire in which its client first named it to any node: it was sent in that one, or before. Of a value that
+   * serves for several acquires, the one that the client was in when it was stored: it was sent in none later.
+   */
   row: number;
+  /** It was taken for one that serves for a single acquire. */
+  isOfOneTry: boolean;
   /** What it was stored as; undefined: by a command that stores nothing but owners. */
   form: string | undefined;
 }
@@ -48,6 +53,14 @@ export interface Seen {
   line: number;
 }
 
+/** A thread's name, as an owner, serves for all its acquires; most locks draw a value for each. */
+interface Naming {
+  row: number;
+  byNode: Map<string, number>;
+  /** One node was given it in two acquires. */
+  isReused: boolean;
+}
+
 /** Reads all commands once, and finds tries that were followed by another one without having been named in between. */
 export class LeftTries {
   private readonly readings = new Map<string, ServerReading>();
@@ -58,8 +71,8 @@ export class LeftTries {
   /** Keys and types in which clients were seen to take their own values away. */
   private readonly forms = new Set<string>();
   private readonly acquireAt = new Map<string, ReturnType<typeof acquiresOf>>();
-  /** By key and client, in which acquire it first named a value. */
-  private readonly namedIn = new Map<string, Map<string, number>>();
+  /** By key and client, in which acquire it first named a value: to any node, and to each. */
+  private readonly namedIn = new Map<string, Map<string, Naming>>();
   private readonly over: ReturnType<typeof endOfTries>;
   /** By node, what it carries out: commands of a script come after it. */
   private readonly requests = new Map<string, CommandObservation>();
@@ -94,8 +107,11 @@ export class LeftTries {
       }
       for (const one of tries) this.tried(one);
     }
-    const proven = ({ left: { form, client, key, value } }: Candidate) =>
-      (form === undefined || this.forms.has(form)) && this.owners.get(placeOf('', key, value)) === client;
+    const proven = ({ left: { form, client, key, value, isOfOneTry } }: Candidate) =>
+      (form === undefined || this.forms.has(form)) &&
+      this.owners.get(placeOf('', key, value)) === client &&
+      // What was found to be reused only later may have been stored in a later acquire than was thought.
+      !(isOfOneTry && this.namedIn.get(`${key} ${client}`)?.get(value)?.isReused);
     return { candidates: [...this.candidates.values()].filter(proven), tries: this.count };
   }
 
@@ -135,12 +151,14 @@ export class LeftTries {
       const named = ownersBy(meant, line).filter((value) => this.requests.get(node)?.argv.includes(value));
       const runs = this.acquireAt.get(key)?.(client, atNs);
       return named.flatMap((value) => {
-        const row = this.namedIn.get(`${key} ${client}`)?.get(value) ?? runs;
+        const naming = this.namedIn.get(`${key} ${client}`)?.get(value);
+        const isOfOneTry = naming !== undefined && !naming.isReused;
+        const row = isOfOneTry ? naming.row : runs;
         if (row === undefined) return [];
         const place = placeOf('', key, value);
         this.owners.set(place, this.owners.has(place) && this.owners.get(place) !== client ? undefined : client);
         const form = onlyNew && type === 'string' ? undefined : formOf(meant, key);
-        return [{ node, client, source: by!.source, key, value, atNs, line, row, form }];
+        return [{ node, client, source: by!.source, key, value, atNs, line, row, isOfOneTry, form }];
       });
     });
   }
@@ -161,13 +179,19 @@ export class LeftTries {
   }
 
   /** A node that answers late carries out what it was asked when its client has long gone on: others were asked at the same time. */
-  private firstNamed({ client, atNs, argv }: CommandObservation, key: string): void {
+  private firstNamed({ node, client, atNs, argv }: CommandObservation, key: string): void {
     const row = client === undefined ? undefined : this.acquireAt.get(key)?.(client, atNs);
     if (row === undefined) return;
     const of = `${key} ${client}`;
-    const rows = this.namedIn.get(of) ?? new Map<string, number>();
-    this.namedIn.set(of, rows);
-    for (const argument of argv) if (!rows.has(argument)) rows.set(argument, row);
+    const namings = this.namedIn.get(of) ?? new Map<string, Naming>();
+    this.namedIn.set(of, namings);
+    for (const argument of argv) {
+      const naming = namings.get(argument) ?? { row, byNode: new Map(), isReused: false };
+      namings.set(argument, naming);
+      const before = naming.byNode.get(node);
+      if (before === undefined) naming.byNode.set(node, row);
+      else if (before !== row) naming.isReused = true;
+    }
   }
 
   /** While it was not watched, any value may have been named to the node. */

@@ -48,6 +48,30 @@ it('accepts another try with the same value, and one of another process', () => 
   expect(found(same.sample(2.5, 'r1', { owner: 'one' })).verdict).toBe('valid');
 });
 
+describe('of a value that serves for all acquires of its client, as the name of a thread does', () => {
+  /** A try that was refused and took nothing on the node that is looked at, or had it taken back there; and one that is granted. */
+  const granted = (first: readonly string[]) => {
+    const story = new Story().up('c1').refused('c1', 0.5, 0.7).grant('c1', 2, { grantSent: 1.9 });
+    for (const node of first) story.take(0.6, node, 'c1', 'thread').unlock(0.65, node, 'c1', 'thread');
+    return story;
+  };
+  /** The grant is made of a command that stores it, and one that gives it its lease. */
+  const stored = (story: Story, nodes: readonly string[]) => {
+    for (const node of nodes)
+      story.take(1.95, node, 'c1', 'thread').command(1.96, node, 'c1', ['PEXPIRE', KEY, '5000']);
+    return found(story.sample(2.5, 'r1', { owner: 'thread' })).verdict;
+  };
+
+  it('accepts what the granted acquire did after it had stored it', () => {
+    expect(stored(granted(['r1']), ['r1'])).toBe('valid');
+  });
+
+  it('accepts it on a node that the refused one did not reach, whichever node shows that the value is reused', () => {
+    expect(stored(granted(['r2']), ['r2', 'r1'])).toBe('valid');
+    expect(stored(granted(['r2']), ['r1', 'r2'])).toBe('valid');
+  });
+});
+
 it('accepts where the client died, or was held up, before what it gave back could have come', () => {
   const verdictOf = (story: Story) => found(story.sample(2.5, 'r1', { owner: 'one' })).verdict;
   expect(verdictOf(tried().down('c1', 2.2))).toBe('valid');
