@@ -186,7 +186,7 @@ export class LeftTries {
     const namings = this.namedIn.get(of) ?? new Map<string, Naming>();
     this.namedIn.set(of, namings);
     for (const argument of argv) {
-      const naming = namings.get(argument) ?? { row, byNode: new Map(), isReused: false };
+      const naming: Naming = namings.get(argument) ?? { row, byNode: new Map(), isReused: false };
       namings.set(argument, naming);
       const before = naming.byNode.get(node);
       if (before === undefined) naming.byNode.set(node, row);
