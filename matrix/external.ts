@@ -23,12 +23,9 @@ const readWrite: LockColumn = {
   topologies: ['single'],
   flags: ['--workload', 'read-write'],
 };
-/**
- * What is given up while it is asked for is never free again, for the watchdog renews it: that is no fault's doing, and with holds
- * of a length that is named nothing is given up.
- */
-const watchdog: LockColumn = { lock: 'redisson/watchdog', topologies: ['single'], flags: ['--hold', '0.1x..0.5x'] };
-const plainLocks = [...mutexes, watchdog, readWrite];
+const watchdog: LockColumn = { lock: 'redisson/watchdog', topologies: ['single'] };
+const plainLocks = [...mutexes, readWrite];
+const plainAndWatchdog = [...plainLocks, watchdog];
 const [fenced] = oneServer('redisson/fenced') as [LockColumn];
 const semaphores: LockColumn[] = oneServer('redisson/semaphore', 'redisson/permit-expirable').map((column) => ({
   ...column,
@@ -38,37 +35,54 @@ const [plainSemaphore, expirable] = semaphores as [LockColumn, LockColumn];
 /** Its unlock is a DEL, its extension a SET XX, whoever holds by then. */
 const unowned = oneServer('spring/shedlock');
 /** Those that ask the nodes at once, or do not wait long for one that is away. */
-const quorums: LockColumn[] = ['go/redsync', 'python/pottery', 'python/aioredlock', 'rust/rslock'].map((lock) => ({
+const redsync: LockColumn = { lock: 'go/redsync', topologies: ['redlock'] };
+const carefulQuorums: LockColumn[] = ['python/pottery', 'python/aioredlock', 'rust/rslock'].map((lock) => ({
   lock,
   topologies: ['redlock'],
 }));
+const quorums = [redsync, ...carefulQuorums];
 /** It asks one node after the other, and tries some ten seconds at each that is out of reach. */
 const patientQuorum: LockColumn[] = [{ lock: 'redisson/redlock', topologies: ['redlock'] }];
 
+/**
+ * Where nothing happens a run is as it is by itself, with tries that end soon or are given up. Under a fault all holds are of one
+ * kind, and all who want the lock wait: what comes of it is the fault's doing.
+ */
+const SHORT = ['--hold', '0.1x..0.6x', '--wait', '3s'];
 const LONG = ['--hold', '0.4x..0.8x', '--wait', '3s'];
 const anothersDeleted = 'a holder that comes late deletes or takes over the lock of the next one';
 
 export const externalRows: readonly Cell[] = [
   ...row('nothing', flags('--nemesis', 'none'), [
-    [[...plainLocks, fenced, ...semaphores, ...quorums, ...patientQuorum], 'safe', 'nothing happens'],
+    [[...plainLocks, fenced, ...semaphores, ...carefulQuorums, ...patientQuorum], 'safe', 'nothing happens'],
+    [
+      [watchdog],
+      'liveness',
+      'an acquire that is interrupted may have taken the lock, and the watchdog renews it for ever',
+    ],
+    [[redsync], 'liveness', 'a try whose context has ended takes nothing back: what it had stored stays for a lease'],
   ]),
-  ...row('client-paused', flags('--nemesis', 'pause:holder', '--lease', '2s'), [
-    [[...plainLocks, fenced, ...quorums, ...patientQuorum], 'stale', 'a holder that sleeps past its lease cannot know'],
+  ...row('client-paused', flags('--nemesis', 'pause:holder', '--lease', '2s', ...SHORT), [
+    [
+      [...plainAndWatchdog, fenced, ...quorums, ...patientQuorum],
+      'stale',
+      'a holder that sleeps past its lease cannot know',
+    ],
     [unowned, 'exclusion', anothersDeleted],
   ]),
   ...row('holder-cut-off', flags('--workload', 'renewal', '--nemesis', 'partition:holder', '--lease', '1s'), [
     [oneServer('redisson/watchdog'), 'stale', 'it tells its client never that renewals fail'],
   ]),
-  ...row('client-crash', flags('--nemesis', 'kill:holder', '--lease', '2s'), [
+  ...row('client-crash', flags('--nemesis', 'kill:holder', '--lease', '2s', ...SHORT), [
     [
-      [...plainLocks, fenced, expirable, ...quorums, ...patientQuorum],
+      [...plainAndWatchdog, fenced, expirable, ...quorums, ...patientQuorum],
       'safe',
       'the lease ends, and the lock is free again',
     ],
     [[plainSemaphore], 'liveness', 'a permit has no lease: that of a client that died is lost for ever'],
   ]),
   ...row('node-forgets', flags('--nemesis', 'amnesia', '--persistence', 'none', ...LONG), [
-    [plainLocks, 'exclusion', 'the server comes back empty and grants again'],
+    [plainAndWatchdog, 'exclusion', 'the server comes back empty and grants again'],
     [
       quorums,
       'exclusion',
@@ -84,7 +98,7 @@ export const externalRows: readonly Cell[] = [
     [[fenced], 'harm', 'the counter of tokens begins anew'],
   ]),
   ...row('node-clock-forward', flags('--nemesis', 'clock:primary', ...LONG), [
-    [[...plainLocks, fenced], 'exclusion', 'the key expires on the server before its lease is over'],
+    [[...plainAndWatchdog, fenced], 'exclusion', 'the key expires on the server before its lease is over'],
     [
       quorums,
       'exclusion',
@@ -93,15 +107,15 @@ export const externalRows: readonly Cell[] = [
     ],
   ]),
   ...row('eviction', flags('--nemesis', 'evict', '--maxmemory-policy', 'volatile-ttl', ...LONG), [
-    [[...plainLocks, fenced], 'exclusion', 'a full server throws the lock away'],
+    [[...plainAndWatchdog, fenced], 'exclusion', 'a full server throws the lock away'],
     [quorums, 'exclusion', 'one of the three that had granted throws the lock away', play('redlock-node-evicts')],
   ]),
-  ...row('restart-with-every-write-on-disk', flags('--nemesis', 'kill', '--persistence', 'aof-always'), [
-    [[...plainLocks, fenced, ...quorums], 'safe', 'no server forgets a grant, and careful clients stop in time'],
+  ...row('restart-with-every-write-on-disk', flags('--nemesis', 'kill', '--persistence', 'aof-always', ...SHORT), [
+    [[...plainAndWatchdog, fenced, ...quorums], 'safe', 'no server forgets a grant, and careful clients stop in time'],
   ]),
-  ...row('partition', flags('--nemesis', 'partition'), [
+  ...row('partition', flags('--nemesis', 'partition', ...SHORT), [
     [quorums, 'safe', 'a minority that is cut off decides nothing'],
-    [[...plainLocks, fenced], 'safe', 'a server that cannot be reached grants nothing, and forgets nothing'],
+    [[...plainAndWatchdog, fenced], 'safe', 'a server that cannot be reached grants nothing, and forgets nothing'],
   ]),
   ...row('release-by-an-expired-holder', play('only-the-owner-releases'), [
     [[...mutexes, watchdog], 'safe', 'the owner is compared where the key is deleted'],

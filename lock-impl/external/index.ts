@@ -30,7 +30,7 @@ const JVM = [
 
 /** A project whose clients are JVMs; `ownSources` are what it has beside what they have in common. */
 function javaProject(what: string, folder: string, ownSources: readonly string[]): ExternalProject {
-  const sources = [...['Client', 'Library', 'Refused', 'Resource', 'WarmUp', 'Wire'], ...ownSources];
+  const sources = [...['Aside', 'Client', 'Library', 'Refused', 'Resource', 'WarmUp', 'Wire'], ...ownSources];
   return {
     what,
     folder,

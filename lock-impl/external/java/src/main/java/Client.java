@@ -8,12 +8,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.FutureTask;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 
 /**
@@ -166,8 +162,7 @@ public final class Client {
     // A JVM loads a thousand classes at its first lock: not to be measured as the lock's slowness.
     String own = "lock-torture-warm-up:" + options.get("client").getAsString();
     try {
-      var granted = library.take(own, false, 0, 1_000);
-      if (granted != null) granted.holding().giveBack();
+      warmUp(own);
     } catch (Exception error) {
       System.err.println("warm-up: " + said(error));
     }
@@ -175,6 +170,19 @@ public final class Client {
     var value = claims.handshake();
     if (library.triesOnMs() > 0) value.put("answersWithinMs", Math.min(60_000, library.triesOnMs()));
     return value;
+  }
+
+  /** Takes a lock and gives it back, and has another thread wait for it in between. */
+  private void warmUp(String key) throws Exception {
+    var granted = library.take(key, false, 0, 1_000);
+    try {
+      Aside.within(timeoutMs, () -> {
+        var second = library.take(key, false, 1, 1_000);
+        if (second != null) second.holding().giveBack();
+      });
+    } finally {
+      if (granted != null) granted.holding().giveBack();
+    }
   }
 
   /**
@@ -187,43 +195,16 @@ public final class Client {
     while (true) {
       Library fresh = libraries.get();
       try {
-        within(ONE_TRY_MS, () -> fresh.connect(topology, new Library.Times(leaseMs, timeoutMs), wire));
+        Aside.within(ONE_TRY_MS, () -> fresh.connect(topology, new Library.Times(leaseMs, timeoutMs), wire));
         library = fresh;
         return;
       } catch (Exception error) {
-        aside(new FutureTask<>(fresh::close, null));
+        Aside.start(fresh::close);
         if (System.nanoTime() >= untilNs) throw error;
         System.err.println("connecting: " + said(error));
         Thread.sleep(CONNECTS_AGAIN_AFTER_MS);
       }
     }
-  }
-
-  private interface Doing {
-    void carryOut() throws Exception;
-  }
-
-  private static void within(long ms, Doing doing) throws Exception {
-    var task =
-        new FutureTask<Void>(
-            () -> {
-              doing.carryOut();
-              return null;
-            });
-    aside(task);
-    try {
-      task.get(ms, TimeUnit.MILLISECONDS);
-    } catch (ExecutionException failed) {
-      throw failed.getCause() instanceof Exception error ? error : failed;
-    } catch (TimeoutException never) {
-      throw new TimeoutException("not done after " + ms + " ms");
-    }
-  }
-
-  private static void aside(Runnable task) {
-    var thread = new Thread(task, "aside");
-    thread.setDaemon(true);
-    thread.start();
   }
 
   private static final long CONNECTS_WITHIN_NS = 60_000_000_000L;
