@@ -11,10 +11,11 @@
  * stored nothing else; everything is known that became of the numbers in question; and the grant that should not have been made found
  * it free. `count-expired`: a holder was counted in a number that expired when it stood for somebody, and whose time was set by a
  * client; the server's clock was not moved since. The holder still holds at that grant, or it gave back to the next number, which
- * had never counted it: by a release that began when that number was there and was answered before that grant. Each such loss alone
- * would have let that grant through, whatever else befell the number. `returned-too-often`: to one number a client gave back more
- * than it had taken of it, what it holds aside, and could have held when that number was made. Where a number stood for nobody when
- * it expired, or was removed by who counts, the reason is looked for in that number.
+ * had never counted it: by a release that was answered before that grant, and began when that number was there, or by the only
+ * command about the number that its client sent since that began. Each such loss alone would have let that grant through, whatever
+ * else befell the number. `returned-too-often`: to one number a client gave back more than it had taken of it, what it holds aside,
+ * and could have held when that number was made. Where a number stood for nobody when it expired, or was removed by who counts, the
+ * reason is looked for in that number.
  *
  * Excludes numbers that were lost in any other way, or that strangers and replication links had a hand in; independent nodes; and
  * locks that keep holders by name, or in more than one number.
@@ -23,10 +24,8 @@ import type { Change } from '../../harness/record/facts/commands/changes.js';
 import { stateBy } from '../../harness/record/facts/commands/state.js';
 import type { Evidence } from '../../harness/record/facts/evidence.js';
 import { firstIndex } from '../../harness/record/facts/first-index.js';
-import { holdsOf } from '../../harness/record/facts/holds.js';
 import { mayTakeEffectWithin } from '../../harness/record/facts/intervals.js';
 import type { Overlap } from '../../harness/record/facts/overlaps.js';
-import { releasesAnsweredNs } from '../../harness/record/facts/releases-answered.js';
 import { OP, OUTCOME } from '../../harness/record/history-table.js';
 import type { CommandObservation, History } from '../../harness/vocabulary/history.js';
 import type { LockModel } from '../../harness/vocabulary/protocol.js';
@@ -34,9 +33,10 @@ import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Cause, CauseLink, Hold } from '../../harness/vocabulary/verdict.js';
 import { leaseLink } from './contest.js';
 import { type Counted, countedBy, directionOf } from './counted-holds.js';
+import { gaveBackLate, type Missing } from './gave-back-late.js';
 import { READING_MS, wasMovedBetween } from './meanwhile.js';
 import { RelatedKeys } from './own-stores.js';
-import { accountsOf, type Count, countStep, numberIn } from './shared-accounts.js';
+import { accountsOf, type Count, numberIn } from './shared-accounts.js';
 import { wholeEvidenceOf } from './whole-evidence.js';
 
 export function sharedCount(overlap: Overlap, input: CheckInput): Cause | undefined {
@@ -93,16 +93,6 @@ function wrongGrant(
   return left && numberIn(left) === 0 ? { until, left, line, atNs } : undefined;
 }
 
-/**
- * A holder whom the next number never counted: it was counted in the one before. It holds still, or it gave back since to the next
- * one, which so counts one less than hold.
- */
-interface Missing {
-  readonly counted: Counted;
-  /** How it gave back to the new one, if it did. */
-  readonly back?: Change;
-}
-
 function wrongBy(
   holders: readonly Counted[],
   wrong: Wrong,
@@ -128,7 +118,7 @@ function wrongBy(
   const whyLess = (made: number, end: number, endNs: number): Cause | undefined => {
     if (made < 0 || made >= end || !accounts.between(made, end)) return undefined;
     return (
-      firstOf(gaveBackLate(holders, made, end, endNs, count, input, evidence, related), whyMissing) ??
+      firstOf(gaveBackLate(holders[0]!, made, end, endNs, count, input, evidence, related), whyMissing) ??
       excessReturn(holders, made, end, overlap, count, input)
     );
   };
@@ -144,36 +134,6 @@ function firstOf<T>(all: readonly T[], why: (one: T) => Cause | undefined): Caus
     if (cause) return cause;
   }
   return undefined;
-}
-
-/** Who held when a number was made, had been counted before, and gave back to it before the change `end`, and was told so by `endNs`. */
-function gaveBackLate(
-  holders: readonly Counted[],
-  made: number,
-  end: number,
-  endNs: number,
-  count: Count,
-  { history }: CheckInput,
-  evidence: Evidence,
-  related: RelatedKeys,
-): Missing[] {
-  const { list, node, key, hold: one } = holders[0]!;
-  const { atNs: madeNs } = list[made]!;
-  const steps = list.slice(made, end);
-  const holds = holdsOf(history);
-  const answeredNs = releasesAnsweredNs(history);
-  const found: Missing[] = [];
-  for (let k = 0; k < holds.count; k++) {
-    if (holds.fromNs[k]! > madeNs || holds.untilNs[k]! < madeNs || answeredNs[k]! > endNs) continue;
-    const hold = holds.hold(k);
-    if (hold.key !== one.key || hold.endedBy !== 'release' || hold.released !== 'ok') continue;
-    const back = steps.find(
-      (step) => step.by?.client === hold.client && step.atNs >= hold.untilNs && countStep(step, count) === -1,
-    );
-    const counted = back && countedBy(hold, evidence, related);
-    if (counted?.node === node && counted.key === key && counted.at < made) found.push({ counted, back });
-  }
-  return found;
 }
 
 function causeOfLoss(
@@ -193,10 +153,14 @@ function causeOfLoss(
   const passedMs = (loss.atNs - set.atNs) / 1e6;
   if (shows.serverWallMs - by.serverWallMs > passedMs + READING_MS) return undefined;
   const time = `by the time that ${by.client} had set for it (${by.name})`;
+  const when =
+    hold.untilNs < loss.atNs
+      ? `before ${hold.client} had given ${hold.key} back`
+      : `while ${hold.client} held ${hold.key}`;
   const text = back && `${hold.client} gave back to the next ${key} on ${node}, which had not counted it`;
   return {
     name: 'count-expired',
-    sentence: `${node} had counted ${hold.client} in ${key}, which expired while ${hold.client} held ${hold.key}, ${time}; ${text ? `${text}; ` : ''}${overlap.second.client} was granted it after that.`,
+    sentence: `${node} had counted ${hold.client} in ${key}, which expired ${when}, ${time}; ${text ? `${text}; ` : ''}${overlap.second.client} was granted it after that.`,
     chain: [
       countedLink(counted),
       { atNs: loss.atNs, text: `${key} had expired on ${node}, ${time}`, observation: loss.line },

@@ -35,7 +35,15 @@ it('names only causes that were true, of a record that is full of gaps', () => {
 });
 
 it('a number that somebody removed, and that had a permit free without that, was not taken from who had made it', () => {
-  const about = { clients: 3, permits: 2, counts: 'free', timed: 'first', ttlFactor: 1, twicePerMille: 0 } as const;
+  const about = {
+    clients: 3,
+    permits: 2,
+    counts: 'free',
+    timed: 'first',
+    ttlFactor: 1,
+    twicePerMille: 0,
+    slowPerMille: 0,
+  } as const;
   const faults: Setup['faults'] = [{ kind: 'del', atMs: 2816, isRecorded: true }];
   const findings = judged({ ...about, faults, latePerMille: 0, breaks: [], noise: 435_891_624 });
   expect(findings.length).toBeGreaterThan(10);

@@ -494,6 +494,34 @@ describe('permits', () => {
     expect(late([0.97, 0.98]).name).toBe('unexplained');
   });
 
+  it('of which one was on its way back when the number expired that had counted it, and came to the next', () => {
+    // c4 was counted in a number that expired at 0.8 s, and the next one was made at 0.8995 s.
+    const onItsWay = (release: [number, number], meanwhile: Telling = same, then = ['DECR', KEY]) => {
+      const early: Telling = (s) => expiring(0.7, 'c4', 100)(s.grant('c4', 0.7005).release('c4', release));
+      const first: Telling = (s) => by(up.first(meanwhile(early(s))), 0.95, 'c4', ...then);
+      return told({ first, second: up.second, between: same, third: counted });
+    };
+    const cause = onItsWay([0.75, 0.96]);
+    expect(cause).toMatchObject({
+      name: 'count-expired',
+      sentence: expect.stringMatching(
+        /^r1 had counted c4 in lock:0, which expired before c4 had given lock:0 back, .*; c4 gave back to the next lock:0/,
+      ),
+    });
+    expect(onItsWay([0.85, 0.96]).name).toBe('count-expired');
+    expect(onItsWay([0.85, 0.87]).name).toBe('unexplained');
+    // It came while there was no number, and what came then was sent again, or by a timer.
+    const came: Telling = (s) => script(s, 0.86, 'c4', ['EXISTS', KEY]);
+    expect(onItsWay([0.85, 0.96], came).name).toBe('unexplained');
+    const cameToTheOldOne: Telling = (s) => by(s, 0.76, 'c4', 'DECR', KEY);
+    expect(onItsWay([0.75, 0.96], cameToTheOldOne).name).toBe('returned-too-often');
+    // As far as it was seen.
+    const unseen: Telling = (s) => s.watch(0.86, 'r1', false).watch(0.87, 'r1');
+    expect(onItsWay([0.85, 0.96], unseen).name).toBe('unexplained');
+    expect(onItsWay([0.85, 0.96], same, ['EXISTS', KEY]).name).toBe('unexplained');
+    expect(onItsWay([0.85, 3.4]).name).toBe('unexplained');
+  });
+
   it('whatever was removed before there were any, or is put back by removal', () => {
     const removed: Telling = (s) => take(by(s, 0.7, 'c1', 'DEL', KEY), 0.8995, 'c1', 1);
     expect(name({ first: removed })).toBe('returned-too-often');

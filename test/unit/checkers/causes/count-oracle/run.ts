@@ -26,6 +26,8 @@ export interface Setup {
   ttlFactor: number;
   /** Of a thousand releases so many are carried out twice. */
   twicePerMille: number;
+  /** Of a thousand releases so many are long on their way. */
+  slowPerMille: number;
   faults: { kind: 'del' | 'restart' | 'jump' | 'stranger-returns'; atMs: number; isRecorded: boolean }[];
   latePerMille: number;
   breaks: { atMs: number; forMs: number }[];
@@ -41,6 +43,7 @@ export function setups(isWhole: boolean): fc.Arbitrary<Setup> {
     timed: one([2, 'never'], [2, 'each'], [3, 'first']),
     ttlFactor: one([5, 1], [1, 0.4], [1, 2]),
     twicePerMille: one([1, 0], [1, 200]),
+    slowPerMille: one([1, 0], [1, 300]),
     faults: fc.array(
       fc.record({
         kind: one<Setup['faults'][number]['kind']>([1, 'del'], [1, 'restart'], [1, 'jump'], [1, 'stranger-returns']),
@@ -222,10 +225,11 @@ export function play(setup: Setup): Run {
       event({ type: 'invoke', ...about });
       const beganNs = sim.nowNs;
       const isTwice = sim.chance() * 1_000 < setup.twicePerMille;
-      sim.after(sim.between(0.1, 0.4), () => giveBack(name, source, `${name} ${hold}`));
+      const onItsWayMs = setup.slowPerMille > 0 && sim.chance() * 1_000 < setup.slowPerMille ? sim.between(5, 400) : 0;
+      sim.after(onItsWayMs + sim.between(0.1, 0.4), () => giveBack(name, source, `${name} ${hold}`));
       // A timer of it that nobody stopped.
       if (isTwice) sim.after(sim.between(5, 300), () => giveBack(name, source));
-      sim.after(1, () => {
+      sim.after(onItsWayMs + 1, () => {
         event({ type: 'ok', ...about, beganNs, endedNs: sim.nowNs }, 0.2);
         sim.after(sim.between(5, 120), acquire);
       });
