@@ -36,7 +36,7 @@ export async function benchConform(argv: string[]): Promise<void> {
   if (unknown !== undefined) throw new UsageError(`no adapter is called "${unknown}"; there are ${all.join(', ')}`);
   const statuses: number[] = [];
   for (const name of named) {
-    const flags = ['--lock', name, '--json', ...(out === undefined ? [] : ['--out', out])];
+    const flags = ['--lock', name, ...needsOf(name), '--json', ...(out === undefined ? [] : ['--out', out])];
     const [load] = loadavg();
     const argv = [process.execPath, join(PROJECT, 'bin/torture.mjs'), 'conform', ...flags];
     const { exitCode, stdout, stderr } = await runProgram(argv, { timeoutMs: EACH_MS });
@@ -53,6 +53,18 @@ const ON_REDIS = topologiesOfService('redis');
 const OUR_OWN = Object.keys(locks).filter(
   (name) => !/^(broken|third-party)\//.test(name) && ON_REDIS.includes(locks[name]!.topologies[0]!),
 );
+
+/** It is granted only where a disk has its key. */
+const NEEDS_DISK = ['waitaof'];
+
+/** Flags of the server without which a lock is never granted. */
+function needsOf(name: string): string[] {
+  const server = locks[name]?.serverNeeds?.server;
+  return [
+    ...(server === undefined ? [] : ['--server', server]),
+    ...(NEEDS_DISK.includes(name) ? ['--persistence', 'aof-always'] : []),
+  ];
+}
 
 /** What was found, in a line and one for each mistake. */
 function told(exitCode: number, stdout: string, stderr: string): string {

@@ -9,6 +9,7 @@ import type { AdapterFinding } from '../../checkers/adapter/finding.js';
 import { visible } from '../../harness/record/schemas/foreign-text.js';
 import { topologies } from '../../harness/topologies/index.js';
 import type { Plan, PlanStep } from '../../harness/vocabulary/faults.js';
+import type { Persistence } from '../../harness/vocabulary/topology.js';
 import { fitPlan, needsOf } from '../../nemesis/index.js';
 import { everyFeature } from '../../workloads/conform.js';
 import { UsageError } from '../common/errors.js';
@@ -19,7 +20,14 @@ import { readInput } from '../judge/judge.js';
 import type { Invocation } from '../run/ask-run.js';
 import { type Configurable, withConfig } from '../run/config-file.js';
 import { checkPair, planTopology, topologiesOf } from '../run/deployment.js';
-import { type ConfigFlags, configOptions, DEFAULT_NODES, type OutputFlags, outputOptions } from '../run/flags.js';
+import {
+  type ConfigFlags,
+  configOptions,
+  DEFAULT_NODES,
+  type OutputFlags,
+  outputOptions,
+  persistenceOption,
+} from '../run/flags.js';
 import type { Machine } from '../run/machine.js';
 import { namingServer } from '../run/machine.js';
 import { askMachine, MACHINE_SETTINGS, type MachineFlags, machineOptions } from '../run/machine-flags.js';
@@ -30,6 +38,7 @@ import { StopRequests, supervise } from '../run/supervise.js';
 export interface ConformFlags extends MachineFlags, OutputFlags, ConfigFlags {
   lock?: string;
   topology?: string;
+  persistence: Persistence;
 }
 
 export function addConformFlags(command: Command): Command {
@@ -39,6 +48,7 @@ export function addConformFlags(command: Command): Command {
       '--topology <name>',
       'on which topology (default: the first that the lock is for, else single)',
     ).argParser(nameAmong(Object.keys(topologies))),
+    persistenceOption(),
     ...machineOptions(),
     ...configOptions(),
     ...outputOptions(),
@@ -50,7 +60,7 @@ export function addConformFlags(command: Command): Command {
 const CONFORM: Configurable = {
   name: 'conform',
   add: addConformFlags,
-  takes: ['lock', 'topology', ...MACHINE_SETTINGS],
+  takes: ['lock', 'topology', 'persistence', ...MACHINE_SETTINGS],
 };
 const CLIENTS = 6;
 const KEYS = ['lock:0', 'lock:1', 'lock:2', 'lock:3'];
@@ -78,7 +88,7 @@ export async function conformCommand(typed: ConformFlags, invocation: Invocation
       `conform compares with what servers were seen to do, and of ${kind.service} nothing is recorded`,
     );
   const machine = await probeMachine(askMachine(flags, cwd), say);
-  const request = requestOf(lock, { topology, asked: flags.topology }, machine, cwd);
+  const request = requestOf(lock, { topology, asked: flags.topology, persistence: flags.persistence }, machine, cwd);
   const plan = gentlePlan(request, machine.unavailable, say);
   const run = await createPreparer(machine, resolve(cwd, flags.out), say)(request, plan);
   say(`conform ${lock} on ${request.topology}: half a minute…`);
@@ -96,15 +106,18 @@ export async function conformCommand(typed: ConformFlags, invocation: Invocation
 
 function requestOf(
   lock: string,
-  { topology, asked }: { topology: string; asked: string | undefined },
+  { topology, asked, persistence }: { topology: string; asked: string | undefined; persistence: Persistence },
   machine: Machine,
   cwd: string,
 ): RunRequest {
-  const flags = ['--lock', lock, ...(asked === undefined ? [] : ['--topology', asked])];
+  const flags = [
+    ...['--lock', lock, ...(asked === undefined ? [] : ['--topology', asked])],
+    ...(persistence === 'rdb' ? [] : ['--persistence', persistence]),
+  ];
   return {
     seed: SEED,
     topology,
-    topologyOptions: { nodes: DEFAULT_NODES, persistence: 'rdb', minReplicasToWrite: 0, redisConf: [] },
+    topologyOptions: { nodes: DEFAULT_NODES, persistence, minReplicasToWrite: 0, redisConf: [] },
     lock,
     cwd,
     workload: everyFeature.name,

@@ -104,6 +104,8 @@ export interface RunFlags extends SeriesFlags, MachineFlags, ConfigFlags, LeastF
 export interface ReplayFlags extends SeriesFlags, Omit<MachineFlags, 'runtime'> {}
 
 const PERSISTENCE: Persistence[] = ['none', 'rdb', 'aof-everysec', 'aof-always'];
+export const persistenceOption = () =>
+  value('--persistence <mode>', PERSISTENCE.join(' | '), nameAmong(PERSISTENCE), 'rdb');
 const EVICTION = [
   'noeviction',
   'allkeys-lru',
@@ -204,7 +206,7 @@ export function addRunFlags(command: Command): Command {
       wholeNumberIn(0, SEEDS - 1),
     ),
     value('--nodes <n>', 'nodes of the redlock topology', wholeNumberIn(1, 25), DEFAULT_NODES),
-    value('--persistence <mode>', PERSISTENCE.join(' | '), nameAmong(PERSISTENCE), 'rdb'),
+    persistenceOption(),
     value('--min-replicas-to-write <n>', 'replicas that a primary must see to take a write', wholeNumberIn(0, 5), 0),
     value('--maxmemory-policy <policy>', 'what a full server throws away (see --nemesis evict)', nameAmong(EVICTION)),
     ...switchOptions('auth', 'every node and Sentinel asks for a password', 'no password'),
