@@ -100,7 +100,9 @@ export function judgeCell(row: CellRow, run: BatchRun): void {
     Object.assign(row, { shown: mustBreak(row.expect) ? 'lacks-power' : 'cannot-tell', why });
     return;
   }
-  const isTooWeak = came === 'safe' && mustBreak(row.expect);
+  // What is to be harmed is harmed by two that hold: where only that was seen the run was too short for it.
+  const isOnTheWay = row.expect === 'harm' && came === 'exclusion';
+  const isTooWeak = isOnTheWay || (came === 'safe' && mustBreak(row.expect));
   const shown = came === row.expect ? 'as-expected' : isTooWeak ? 'lacks-power' : 'otherwise';
   Object.assign(row, { came, shown, why });
   if (came === 'safe') delete row.kinds;

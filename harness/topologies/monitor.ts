@@ -7,6 +7,7 @@
  */
 import type { Duplex } from 'node:stream';
 import type { MonitoredCommand, Monitoring } from '../vocabulary/topology.js';
+import { textOf } from './text-of-bytes.js';
 
 /**
  * The source of what no client sent: the server threw `argv[0]` away because its memory was full. `serverWallMs` is that of
@@ -147,5 +148,5 @@ function unquote(text: string): string {
 }
 
 function utf8(bytes: string): string {
-  return Buffer.from(bytes, 'latin1').toString('utf8');
+  return textOf(Buffer.from(bytes, 'latin1'));
 }

@@ -17,6 +17,7 @@ import { DeploymentError } from './ready.js';
 import { fieldsOf } from './reply-fields.js';
 import { clockMsIn, versionIn } from './server-info.js';
 import { ServerProcess } from './server-process.js';
+import { withTexts } from './text-of-bytes.js';
 import { unforgiving } from './unforgiving.js';
 
 export interface RedisServerOptions {
@@ -204,7 +205,7 @@ export class RedisServer implements ServerNode {
     const admin = this.admin;
     const [name, ...args] = argv;
     try {
-      return await (await admin).call(String(name), ...args);
+      return withTexts(await (await admin).callBuffer(String(name), ...args));
     } catch (error) {
       // A server that was stopped or killed leaves a dead connection behind; the next command opens another.
       if (!(error instanceof Error && error.name === 'ReplyError') && this.admin === admin) this.dropAdmin();

@@ -109,6 +109,8 @@ describe('the outcome of a cell', () => {
     ['stale', { verdict: 'violated', found: { stale: 1 } }, 'as-expected'],
     ['stale', { verdict: 'violated', found: { stale: 1, exclusion: 1 } }, 'otherwise'],
     ['harm', { verdict: 'violated', found: { harm: 1, exclusion: 1 } }, 'as-expected'],
+    ['harm', { verdict: 'violated', found: { exclusion: 1 } }, 'lacks-power'],
+    ['harm', { verdict: 'violated', found: { stale: 1 } }, 'otherwise'],
     ['liveness', { verdict: 'violated', found: { liveness: 1 } }, 'as-expected'],
     ['safe', { verdict: 'held' }, 'as-expected'],
     ['safe', { verdict: 'violated', found: { stale: 1 } }, 'otherwise'],

@@ -23,7 +23,7 @@ export function score(text: string | undefined): number | undefined {
   return /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(text) ? Number(text) : undefined;
 }
 
-/** The observer keeps the beginning of long arguments only, and bytes that are no UTF-8 cannot be distinguished. */
+/** The observer keeps the beginning of long arguments only; in older records bytes that are no UTF-8 cannot be distinguished. */
 export function isWhole(argument: string): boolean {
   return !((argument.length > 200 && argument.endsWith('…')) || argument.includes('\ufffd'));
 }

@@ -181,3 +181,20 @@ test('a node of a Cluster tells others its own port meanwhile, and takes their w
   expect(await itself()).toEqual(before);
   expect(await reached(server)).toBe('+PONG');
 });
+
+test('bytes that are no UTF-8 are the same text in an answer and among the commands, and no other bytes are', async () => {
+  const server = await started();
+  const stored: (string | undefined)[] = [];
+  const monitoring = await server.monitor(({ argv }) => argv[0] === 'SET' && stored.push(argv[2]));
+  monitoring.letClientsIn!();
+  const socket = createConnection(server.port, server.host.address);
+  const answers: unknown[] = [];
+  for (const owner of [Buffer.from([0xff, 0x61, 0xc3]), Buffer.from([0xfe, 0x61, 0xc3])]) {
+    socket.write(Buffer.concat([Buffer.from('*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$3\r\n'), owner, Buffer.from('\r\n')]));
+    await once(socket, 'data');
+    answers.push(await server.command('GET', 'k'));
+  }
+  socket.destroy();
+  await vi.waitFor(() => expect(stored).toEqual(answers));
+  expect(new Set(answers).size).toBe(2);
+});

@@ -19,6 +19,12 @@ describe('a line of MONITOR', () => {
     expect(parseMonitorLine(line)?.argv).toEqual(['set', 'a"b\\c', '\r\n\u0000', 'é', '']);
   });
 
+  test('bytes that are no UTF-8 keep their values, and two that differ stay different', () => {
+    const argvOf = (value: string) => parseMonitorLine(`+1.0 [0 lua] "set" "k" "${value}"`)?.argv[2];
+    expect(argvOf(String.raw`\xffa\xc3`)).toBe(String.raw`\xffa\xc3`);
+    expect(argvOf(String.raw`\xfea\xc3`)).not.toBe(argvOf(String.raw`\xffa\xc3`));
+  });
+
   test('a database that is not the first', () => {
     expect(parseMonitorLine('+1.5 [3 lua] "del" "k"')?.db).toBe(3);
     expect(parseMonitorLine('+1.5 [0 lua] "del" "k"')).not.toHaveProperty('db');
