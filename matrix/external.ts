@@ -102,7 +102,12 @@ export const externalRows: readonly Cell[] = [
       'one of the two that had granted comes back empty',
       play('redisson-redlock-node-forgets'),
     ],
-    [[fenced], 'harm', 'the counter of tokens begins anew'],
+    [
+      [fenced],
+      'harm',
+      'the counter of tokens begins anew',
+      flags('--nemesis', 'amnesia', '--persistence', 'none', ...LONG, '--clients', '4', '--keys', '2'),
+    ],
   ]),
   ...row('node-clock-forward', flags('--nemesis', 'clock:primary', ...LONG), [
     [[...allPlainLocks, fenced], 'exclusion', 'the key expires on the server before its lease is over'],
