@@ -51,6 +51,8 @@ const patientQuorum: LockColumn[] = [{ lock: 'redisson/redlock', topologies: ['r
  */
 const SHORT = ['--hold', '0.1x..0.6x', '--wait', '3s'];
 const LONG = ['--hold', '0.4x..0.8x', '--wait', '3s'];
+/** Fewer keys than clients: a key is asked for while it is held. */
+const FEW = ['--clients', '4', '--keys', '2'];
 const anothersDeleted = 'a holder that comes late deletes or takes over the lock of the next one';
 
 export const externalRows: readonly Cell[] = [
@@ -106,7 +108,7 @@ export const externalRows: readonly Cell[] = [
       [fenced],
       'harm',
       'the counter of tokens begins anew',
-      flags('--nemesis', 'amnesia', '--persistence', 'none', ...LONG, '--clients', '4', '--keys', '2'),
+      flags('--workload', 'fenced-resource', '--nemesis', 'amnesia', '--persistence', 'none', ...LONG, ...FEW),
     ],
   ]),
   ...row('node-clock-forward', flags('--nemesis', 'clock:primary', ...LONG), [
