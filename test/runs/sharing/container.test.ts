@@ -2,7 +2,8 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { findContainerEngine, provideToolImage } from '../../../cli/run/tool-image.js';
 import { FIRST_RUN_MS, leftOf } from '../../support/containers.js';
 import { bases, noDocker } from '../../support/needs-docker.js';
 import { endAll, freshFolder, historyOf, QUIET, start, type Torture, torture, until } from '../../support/torture.js';
@@ -28,16 +29,18 @@ export default defineLock({
 });
 `;
 
-describe.runIf(noDocker === undefined)('a run in one container', () => {
-  let run: Torture | undefined;
-  afterEach(() => {
-    if (run) endAll(run);
-    run = undefined;
-  });
+// Side by side: each mostly waits.
+describe.runIf(noDocker === undefined).concurrent('a run in one container', () => {
+  const runs: Torture[] = [];
+  // Once for all, where each run would build it.
+  beforeAll(async () => {
+    await provideToolImage(await findContainerEngine(), bases.clientImage, () => {});
+  }, FIRST_RUN_MS);
+  afterAll(() => runs.forEach(endAll));
 
   async function inFullSwing(flags: readonly string[]): Promise<{ run: Torture; folder: string; container: string }> {
     const begun = start([...IN_ONE, ...QUIET, '--clients', '2', '--time-limit', '90s', ...flags]);
-    run = begun;
+    runs.push(begun);
     await until(
       `grants; output so far: ${begun.output()} ${begun.errors()}`,
       () => {
