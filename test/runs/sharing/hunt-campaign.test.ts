@@ -22,10 +22,10 @@ const command = (name: string, args: readonly string[]) => {
  * Small schedules in which every hold outlives its lease, so that each finds something without a fault: then it is soon shrunk, for
  * no fault's place and length are to be made less. What is asked is whether all parts have the same.
  */
-const SMALL = ['--time-limit', '2s', '--clients', '2', '--careless', '--hold', '1.1x..1.4x'];
+const SMALL = ['--time-limit', '2s', '--clients', '2', '--careless', '--lease', '500ms', '--hold', '1.1x..1.4x'];
 const campaign = (out: string, ...more: string[]) =>
   command('campaign', [
-    ...['--hunt', '--runs', String(RUNS), '--seed', '7', '--locks', 'broken/blind-del,set-nx-px', '--faults', 'pause'],
+    ...['--hunt', '--runs', String(RUNS), '--seed', '7', '--locks', 'reentrant,set-nx-px', '--faults', 'pause'],
     ...['--topologies', 'single', '--no-config', '--out', out, ...more, '--', ...SMALL],
   ]);
 /** For all but the whole one: each job at once has a world for each cell. */
