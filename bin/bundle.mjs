@@ -1,7 +1,7 @@
 // Promises: each program that package.json names under `bundledPrograms` is few files instead of the hundreds that it was compiled
 // to, in the same place: Node takes a millisecond to find and load a file, however small, and a run starts such programs again and
 // again. Those `inOneFile` have their packages in it, too, for they run in containers, where there are none. Those `inParts` share
-// what several of them need (`parts/`), and load packages as before.
+// what several of them need (`parts/`), and load packages as before. Scripts of pages (`reports/page/script.ts`) are one piece each.
 // Excludes: what is loaded by a path that is made while it runs (locks); it stays as it was compiled.
 //
 // Argument: the folder that was compiled to. It is used when its name is `dist`, whatever it is called now.
@@ -62,6 +62,18 @@ try {
     chunkNames: 'parts/[name]-[hash]',
     plugins: [knowsItsPlace],
     banner: { js: 'const compiledFolder = /^.*\\/dist\\//.exec(import.meta.url)[0];' },
+  });
+  // A page carries its script with it: every run writes one.
+  await build({
+    ...common,
+    platform: 'browser',
+    target: 'es2022',
+    entryPoints: paths(['reports/browser/run.js', 'reports/browser/runs.js']),
+    entryNames: '[dir]/[name].page',
+    minify: true,
+    keepNames: false,
+    sourcemap: false,
+    charset: 'ascii',
   });
 } catch {
   process.exit(1); // esbuild has said why

@@ -1,8 +1,8 @@
 /**
- * The scripts of pages, made of `reports/browser/` and the libraries that it uses, in one piece each. Bundled when the
- * first page is made (some 50 ms), so that there is nothing to keep up to date beside the sources.
+ * The scripts of pages, made of `reports/browser/` and the libraries that it uses, in one piece each. Set-up bundles them, beside
+ * what they are compiled to (`bin/bundle.mjs`); where this runs from the sources they are bundled when the first page is made.
  */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -26,10 +26,23 @@ const made = new Map<ScriptName, Script>();
 export function pageScript(name: ScriptName): Script {
   const known = made.get(name);
   if (known !== undefined) return known;
-  // Beside this file, compiled or not, as this one is.
-  const entry = join(dirname(HERE), '../browser', `${name}${extname(HERE)}`);
+  const { resolve } = createRequire(import.meta.url);
+  const script = {
+    code: codeOf(join(dirname(HERE), '../browser', name))
+      .replaceAll('</script', '<\\/script')
+      .trim(),
+    style: STYLES[name].map((file) => readFileSync(resolve(file), 'utf8').trim()).join(''),
+  };
+  made.set(name, script);
+  return script;
+}
+
+function codeOf(entry: string): string {
+  const bundled = `${entry}.page.js`;
+  if (existsSync(bundled)) return readFileSync(bundled, 'utf8');
   const { outputFiles } = buildSync({
-    entryPoints: [entry],
+    // Compiled or not, as this file is.
+    entryPoints: [`${entry}${extname(HERE)}`],
     bundle: true,
     write: false,
     minify: true,
@@ -40,11 +53,5 @@ export function pageScript(name: ScriptName): Script {
     // Found from the project, wherever the user stands.
     absWorkingDir: dirname(HERE),
   });
-  const { resolve } = createRequire(import.meta.url);
-  const script = {
-    code: outputFiles[0]!.text.replaceAll('</script', '<\\/script').trim(),
-    style: STYLES[name].map((file) => readFileSync(resolve(file), 'utf8').trim()).join(''),
-  };
-  made.set(name, script);
-  return script;
+  return outputFiles[0]!.text;
 }
