@@ -6,6 +6,7 @@
 import fc from 'fast-check';
 import type { PlanStep, Target } from '../harness/vocabulary/faults.js';
 import { faults } from './faults/index.js';
+import { drawnPriorities, isOfPriorities } from './priority-plan.js';
 import { kindOf } from './requests.js';
 import type { NemesisFault, PlanTopology, Shape, Struckable } from './striking/context.js';
 
@@ -32,6 +33,8 @@ const SHORTEST_MS = 10;
 export const SEARCHED: readonly string[] = [
   'pause',
   'gc',
+  'priorities',
+  'preempt',
   'kill',
   'delay',
   'partition',
@@ -57,6 +60,19 @@ export function unsearchable(names: readonly string[], topology: PlanTopology): 
 
 /** Steps by start time. Not biased: a generator that prefers small values hardly tries a long fault. */
 export function searchArbitrary(options: SearchOptions): fc.Arbitrary<PlanStep[]> {
+  const struck = strikingArbitrary({ ...options, faults: options.faults.filter((name) => !isOfPriorities(name)) });
+  if (!options.faults.some(isOfPriorities)) return struck;
+  const hasOthers = options.faults.some((name) => !isOfPriorities(name));
+  // Drawn after the others, which are what they would be without.
+  return fc.noBias(
+    fc.record({ others: struck, ...drawnPriorities(options, hasOthers) }).map(({ others, beside, steps }) => {
+      if (beside === 'others alone') return others;
+      return beside === 'alone' ? steps : [...steps, ...others].slice(0, MOST_FAULTS);
+    }),
+  );
+}
+
+function strikingArbitrary(options: SearchOptions): fc.Arbitrary<PlanStep[]> {
   const names = options.faults.filter((name) => faults[name]!.unfit(options.topology) === undefined);
   const steps = names.flatMap((name) => stepArbitraries(faults[name]!, options));
   if (steps.length === 0) return fc.constant([]);
@@ -73,13 +89,14 @@ export function searchArbitrary(options: SearchOptions): fc.Arbitrary<PlanStep[]
 
 /** What `leftOut` calls this step by: its fault, on such hosts as it strikes. */
 export function searchedAs({ fault, target }: PlanStep, topology: PlanTopology): string {
-  if (typeof target === 'string') return `${fault}:${target === 'holder' ? 'client' : 'node'}`;
+  if (typeof target === 'string') return `${fault}:${target === 'holder' || target === 'client' ? 'client' : 'node'}`;
   return `${fault}:${kindOf(target.names[0]!, topology)}`;
 }
 
 /**
  * Whether nothing is lost with it once it was found to break every lock by itself. A stop in the midst of a client's code makes a stale
- * holder of every lock, and is what finds the mistakes of those that trust their own clock: these are not told by who was stopped.
+ * holder of every lock, and is what finds the mistakes of those that trust their own clock: these are not told by who was stopped. The
+ * same holds for a request that is held back for longer than a lease.
  */
 export function mayBeLeftOut({ fault }: PlanStep): boolean {
   return !faults[fault]!.needs.includes('turns');

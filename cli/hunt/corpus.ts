@@ -16,6 +16,9 @@ const SHORTEST_MS = 10;
 /** A fault that is moved begins so much earlier or later: to another moment of one operation, or to another operation. */
 const NEAR_MS = 20;
 const FAR_MS = 400;
+/** The same for a request that is held back: another command of one operation, or another operation. */
+const NEAR_REQUESTS = 3;
+const FAR_REQUESTS = 40;
 
 export class Corpus {
   private readonly seen = new Set<string>();
@@ -66,7 +69,13 @@ function changed(
   switch (random.int(0, 4)) {
     case 0: {
       if (!step) return undefined;
-      const byMs = random.float() < 0.5 ? NEAR_MS : FAR_MS;
+      const isNear = random.float() < 0.5;
+      const byMs = isNear ? NEAR_MS : FAR_MS;
+      if (typeof step.args?.request === 'number') {
+        const by = isNear ? NEAR_REQUESTS : FAR_REQUESTS;
+        const request = Math.max(1, step.args.request + random.int(-by, by));
+        return steps.with(which, { ...step, args: { ...step.args, request } });
+      }
       return inOrder(steps.with(which, { ...step, atMs: within(step.atMs + random.int(-byMs, byMs)) }));
     }
     case 1: {

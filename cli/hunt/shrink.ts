@@ -51,7 +51,7 @@ export async function shrinkSchedule(
     known.set(key, does);
     return does;
   };
-  const needed = await withoutWhatIsNotNeeded(found, stillFinds);
+  const needed = await withFewerNames(await withoutWhatIsNotNeeded(found, stillFinds), stillFinds);
   const small = await inLessTime(await withFewerClients(needed, stillFinds), stillFinds);
   const least = await rounded(await shortened(small, stillFinds), stillFinds);
   return { ...least, executions, isMinimal: executions < MOST_EXECUTIONS && !isStopped() };
@@ -69,6 +69,22 @@ async function withoutWhatIsNotNeeded(found: Shrinkable, finds: Finds): Promise<
       at++;
     }
   }
+  return left;
+}
+
+/** Of those that a step strikes by name none that can be left out, but one. */
+async function withFewerNames(found: Shrinkable, finds: Finds): Promise<Shrinkable> {
+  let left = found;
+  for (const n of found.steps.keys())
+    for (let at = 0; ; ) {
+      const step = left.steps[n]!;
+      const names = typeof step.target === 'string' ? [] : step.target.names;
+      if (names.length < 2 || at >= names.length) break;
+      const fewer = { ...step, target: { names: names.toSpliced(at, 1) } };
+      const tried = { ...left, steps: left.steps.with(n, fewer) };
+      if (await finds(tried)) left = tried;
+      else at++;
+    }
   return left;
 }
 

@@ -147,6 +147,35 @@ export interface OwnNetwork {
   lostReplies(from: string, to: string): { left: number; ports: readonly number[] };
   /** Tells both ends of a connection that the other has given up; `ownPort` is that of the first host. */
   reset(one: string, other: string, ownPort: number, otherPort: number): void;
+  readonly precedence: OwnPrecedence;
+}
+
+/** Who is heard first where several ask at about the same time. Hosts by their names. */
+export interface OwnPrecedence {
+  /** Whether there is an order. */
+  readonly isSet: boolean;
+  /**
+   * What these hosts ask is heard in this order wherever several of them are about something: what one sends waits while another before
+   * it is, but for no longer than `withinMs`. Undefined: as it comes.
+   */
+  set(hosts: readonly string[] | undefined, withinMs: number): void;
+  /**
+   * Holds the nth request from these hosts back, counted from now on: it comes so much later, and where there is an order all that comes
+   * by its connection is heard last from then on. `held` is called when it is held back, `over` when it comes. The result has it come
+   * at once, if it is held, and asks for nothing more.
+   */
+  holdBack(
+    nth: number,
+    forMs: number,
+    hosts: readonly string[],
+    tell: { held(request: HeldBack): void; over(): void },
+  ): () => void;
+}
+
+/** A request that is held back: by whom, and to whom. Names of hosts. */
+export interface HeldBack {
+  from: string;
+  to: string;
 }
 
 /** What a fault may need of a runtime. */

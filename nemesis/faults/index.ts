@@ -20,6 +20,8 @@ import { moveSlot } from './move-slot.js';
 import { partition } from './partition.js';
 import { pause } from './pause.js';
 import { powerCut } from './power-cut.js';
+import { preempt } from './preempt.js';
+import { priorities } from './priorities.js';
 import { rate } from './rate.js';
 import { reload } from './reload.js';
 import { reorder } from './reorder.js';
@@ -37,6 +39,8 @@ export const faults: Readonly<Record<string, NemesisFault>> = {
   'power-cut': powerCut,
   pause,
   gc,
+  priorities,
+  preempt,
   slow,
   partition,
   'lost-reply': lostReply,

@@ -7,6 +7,7 @@
 import type { Message } from '../../record/messages.js';
 import type { OwnNetwork } from '../../vocabulary/host.js';
 import type { Draws } from './draws.js';
+import { Precedence } from './precedence.js';
 import type { Timeline } from './timeline.js';
 import type { Gate, NetworkPlace, Plug, WireEnd } from './wire.js';
 
@@ -54,6 +55,8 @@ interface Connection {
   /** Its host: who had the address when the connection was accepted. */
   readonly listener: NetworkPlace;
   readonly reset: () => void;
+  /** Messages that are on their way, both ways together; what meets a cut is not. */
+  underWay: number;
 }
 
 /** In place of an address: all that the host has, whenever it has them. */
@@ -64,6 +67,7 @@ export class SimNetwork implements OwnNetwork {
   messages = 0;
   /** Is asked about every message from now on. */
   gate: Gate | undefined;
+  readonly precedence: Precedence;
   private readonly listeners = new Map<string, { host: string; accept: Accept }>();
   private readonly cuts = new Set<string>();
   private readonly delays = new Map<string, LinkDelay>();
@@ -74,12 +78,15 @@ export class SimNetwork implements OwnNetwork {
   private dialed = 0;
   private kept: Message[] | undefined;
 
-  /** `trace`: is told every message, when it is sent. */
+  /** `trace`: is told every message, when it is sent. `inTurn`: see `Precedence`. */
   constructor(
     private readonly timeline: Timeline,
     private readonly draws: (what: string) => Draws,
     private readonly trace: (from: string, to: string, bytes: Buffer) => void,
-  ) {}
+    inTurn: (hear: () => void) => void,
+  ) {
+    this.precedence = new Precedence(timeline, this.open, inTurn);
+  }
 
   /** From now on every message is kept, with what becomes of it; the list goes on growing. */
   keepMessages(): readonly Message[] {
@@ -114,7 +121,7 @@ export class SimNetwork implements OwnNetwork {
       }
       this.open.delete(connection);
     };
-    const connection: Connection = { number: this.dialed++, dialer: from, listener: place, reset };
+    const connection: Connection = { number: this.dialed++, dialer: from, listener: place, reset, underWay: 0 };
     const way = (one: string, other: string, isBack: boolean): Direction => ({
       connection,
       isBack,
@@ -226,7 +233,7 @@ export class SimNetwork implements OwnNetwork {
           tell(out.end);
         }
       };
-      if (!this.isGated(out, bytes, deliver)) this.carry(out, deliver, message);
+      if (!this.isGated(out, bytes, deliver)) this.carry(out, deliver, message, !out.isBack && bytes !== undefined);
     };
     return {
       send: (bytes) => {
@@ -301,19 +308,25 @@ export class SimNetwork implements OwnNetwork {
     this.carry(back, () => back.end?.finished('reset'));
   }
 
-  private carry(way: Direction, deliver: () => void, message?: Message): void {
+  private carry(way: Direction, deliver: () => void, message?: Message, isRequest = false): void {
+    const { connection } = way;
     this.messages++;
+    connection.underWay++;
     const drawn = way.draw(way.messages++);
     const { from, to } = this.routeOf(way);
     const delay = this.delays.get(`${from}>${to}`);
     const usualNs = LEAST_DELAY_NS + drawn * (MOST_DELAY_NS - LEAST_DELAY_NS);
     const moreNs = delay ? Math.max(0, delay.delayMs + (2 * drawn - 1) * delay.jitterMs) * 1e6 : 0;
     way.lastNs = Math.max(way.lastNs, this.timeline.nowNs + usualNs + moreNs);
-    this.timeline.at(way.lastNs, () => {
+    const come = () => {
       if (way.held.length === 0 && this.passes(way)) return deliver();
       if (message) message.heldNs = this.timeline.nowNs;
       way.held.push(deliver);
       this.holding.add(way);
+    };
+    this.timeline.at(way.lastNs, () => {
+      connection.underWay--;
+      this.precedence.arrives(connection, way.isBack, isRequest, come);
     });
   }
 

@@ -72,6 +72,7 @@ export class SimWorld {
       this.timeline,
       (what) => this.draws(what),
       (from, to, bytes) => this.trace(from, to, bytes),
+      (hear) => void this.forHarness(this.timeline.nowNs, hear),
     );
     const [before, after] = [START_SEED, seed].map((one) => createRandom(one).fork('harness'));
     const chance = () => (this.isReady ? after! : before!);

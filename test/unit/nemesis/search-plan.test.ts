@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { faults } from '../../../nemesis/faults/index.js';
 import { fitPlan } from '../../../nemesis/fit-plan.js';
 import {
@@ -32,6 +32,8 @@ const ANYWHERE = [
   'slow',
   'reset-on-reply',
   'gc',
+  'priorities',
+  'preempt',
 ];
 const options = { faults: SEARCHED, topology, endMs: 3_000, leaseMs: 500 };
 
@@ -43,7 +45,8 @@ test('every plan can be carried out, on named hosts or whoever holds a lock, and
   fc.assert(
     fc.property(searchArbitrary(options), (steps) => {
       expect(steps.length).toBeLessThanOrEqual(6);
-      for (const { target } of steps) if (target !== 'holder') expect(target).toHaveProperty('names');
+      for (const { fault, target } of steps)
+        if (target !== 'holder') expect(fault === 'preempt' ? { names: target } : target).toHaveProperty('names');
       fitPlan({ version: 1, seed: 1, steps }, 'plan', topology, {});
     }),
   );
@@ -100,4 +103,47 @@ test('what one step is left out as does not come again, and hosts of another kin
     const others = new Set(drawn(new Set([kind])).map((step) => searchedAs(step, sentinels)));
     expect(others).toEqual(new Set([...kinds].filter((one) => one !== kind)));
   }
+});
+
+describe('priorities', () => {
+  const drawn = (of: Partial<typeof options>, seed = 1) =>
+    fc.sample(searchArbitrary({ ...options, ...of }), { seed, numRuns: 2_000 });
+  const isOf = ({ fault }: { fault: string }) => fault === 'priorities' || fault === 'preempt';
+
+  test('half of the schedules have an order of the clients, and half of those nothing else beside its change points', () => {
+    const all = drawn({ faults: SEARCHED_BY_DEFAULT });
+    const ordered = all.filter((steps) => steps.some(({ fault }) => fault === 'priorities'));
+    expect(ordered.length / all.length).toBeCloseTo(0.5, 1);
+    const alone = ordered.filter((steps) => steps.every(isOf));
+    expect(alone.length / ordered.length).toBeGreaterThan(0.4);
+    const orders = ordered.map(([first]) => JSON.stringify(first!.target));
+    // All but the first of three are named, in every order.
+    expect(new Set(orders).size).toBe(6);
+  });
+
+  test('change points are as many as are drawn, among few requests as often as among many, and short or longer than a lease', () => {
+    const alone = drawn({ faults: ['priorities', 'preempt'] });
+    for (const [order, ...changes] of alone) {
+      expect(order!.fault).toBe('priorities');
+      expect(changes.map(({ fault }) => fault)).toEqual(changes.map(() => 'preempt'));
+    }
+    for (const count of [0, 1, 2, 3])
+      expect(alone.filter(({ length }) => length === 1 + count).length / alone.length).toBeCloseTo(1 / 4, 1);
+    const changes = alone.flatMap(([, ...others]) => others);
+    const atMost = (most: number) =>
+      changes.filter(({ args }) => Number(args!.request) <= most).length / changes.length;
+    // Of the first 32 requests: 1/8 (1 + 1/2 + 1/4 + ...).
+    expect(atMost(32)).toBeCloseTo(0.25, 1);
+    expect(atMost(4_096)).toBe(1);
+    expect(changes.every(({ forMs }) => forMs <= 50 || forMs > options.leaseMs)).toBe(true);
+    expect(changes.filter(({ forMs }) => forMs > options.leaseMs).length / changes.length).toBeCloseTo(0.5, 1);
+  });
+
+  test('without them the same faults are drawn as ever, and of one client there is no order', () => {
+    const withoutThem = SEARCHED_BY_DEFAULT.filter((fault) => !isOf({ fault }));
+    const before = drawn({ faults: withoutThem });
+    expect(before.flat().some(isOf)).toBe(false);
+    const one = drawn({ faults: ['priorities', 'preempt'], topology: { ...topology, clients: ['c1'] } });
+    expect(new Set(one.flat().map(({ fault }) => fault))).toEqual(new Set(['preempt']));
+  });
 });

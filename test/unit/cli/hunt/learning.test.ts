@@ -153,3 +153,16 @@ test('one that is made of another differs from it by one change, or by its chanc
     expect(steps.every(({ forMs }) => forMs >= 10 && forMs <= 100)).toBe(true);
   }
 });
+
+test('a request that is held back is another one in what is made of it, of the same operation or of another', () => {
+  const corpus = new Corpus();
+  const held = { fault: 'preempt', target: 'client' as const, atMs: 0, forMs: 100, args: { request: 50 } };
+  corpus.learn({ number: 3, seed: 33, steps: [held] }, ['a']);
+  const drawn = { number: 20, seed: 44, steps: [] };
+  const requests = Array.from({ length: 300 }, (_, n) =>
+    corpus.madeOf(drawn, END_MS, createRandom(n).fork('made of')),
+  ).flatMap((one) => one?.steps.map(({ args }) => Number(args!.request)) ?? []);
+  expect(requests.filter((one) => one !== 50 && Math.abs(one - 50) <= 3).length).toBeGreaterThan(5);
+  expect(requests.filter((one) => Math.abs(one - 50) > 3).length).toBeGreaterThan(5);
+  expect(requests.every((one) => one >= 10 && one <= 90)).toBe(true);
+});

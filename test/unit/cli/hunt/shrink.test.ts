@@ -97,3 +97,14 @@ test('numbers are as round as they can be: when a fault begins, and how long it 
   // 237 ms are needed; 300 would be rounder than 250, and much longer.
   expect(steps).toEqual([{ ...step, atMs: 1_100, forMs: 250 }]);
 });
+
+test('of those that are named together only those are left that it takes', async () => {
+  const step = (names: string[]): PlanStep => ({ atMs: 0, fault: 'priorities', target: { names }, forMs: 100 });
+  const shrunk = await shrinkSteps([step(['c2', 'c3', 'c4', 'c1'])], async (steps) => {
+    const [first] = steps;
+    if (!first || typeof first.target === 'string') return false;
+    const { names } = first.target;
+    return names.includes('c3') && names.indexOf('c3') < names.indexOf('c1');
+  });
+  expect(shrunk.steps[0]!.target).toEqual({ names: ['c3', 'c1'] });
+});

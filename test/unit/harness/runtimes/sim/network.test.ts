@@ -31,6 +31,7 @@ beforeEach(() => {
     timeline,
     (what) => drawsFor(1, what),
     () => {},
+    (hear) => void timeline.at(timeline.nowNs, hear),
   );
   network.hosts.set(r1.address, 'r1').set(c1.address, 'c1');
 });
@@ -143,6 +144,7 @@ test('the delay of a message does not depend on what happens elsewhere', () => {
       timeline,
       (what) => drawsFor(5, what),
       () => {},
+      (hear) => hear(),
     );
     network.hosts.set(r1.address, 'r1').set(c1.address, 'c1').set('10.77.0.4', 'c2');
     const began = timeline.nowNs;
@@ -290,4 +292,97 @@ test('messages are kept where they are wanted, with what became of each', () => 
   expect(cut.arrivedNs!).toBeGreaterThan(cut.heldNs!);
   expect(lost).toMatchObject({ isBack: true, isLost: true });
   expect(lost).not.toHaveProperty('arrivedNs');
+});
+
+describe('precedence', () => {
+  const c2 = { host: 'c2', address: '10.77.0.4', port: 40_000 };
+
+  /** Two clients, both connected; what each hears is answered by nobody. */
+  function two(): [Plug, Plug] {
+    network.hosts.set(c2.address, 'c2');
+    network.listen(r1, ({ host }) => end(`r1 from ${host}`));
+    const plugs: [Plug, Plug] = [network.dial(c1, r1, end('c1')), network.dial(c2, r1, end('c2'))];
+    settle();
+    seen.length = 0;
+    return plugs;
+  }
+  const heard = () => seen.splice(0).map((line) => line.replace('r1 from ', '').replace(' received', ''));
+
+  test('what comes at about the same time is heard in the order that is asked for, and as it comes once nobody asks', () => {
+    const [first, second] = two();
+    for (const [order, expected] of [
+      [['c1', 'c2'], ['c1 a', 'c2 b']],
+      [['c2', 'c1'], ['c2 b', 'c1 a']],
+    ] as const)
+      for (let n = 0; n < 20; n++) {
+        network.precedence.set(order, 5);
+        first.send(Buffer.from('a'));
+        second.send(Buffer.from('b'));
+        settle();
+        expect(heard()).toEqual(expected);
+      }
+    network.precedence.set(undefined, 0);
+    expect(network.precedence.isSet).toBe(false);
+    const orders = new Set<string>();
+    for (let n = 0; n < 20; n++) {
+      first.send(Buffer.from('a'));
+      second.send(Buffer.from('b'));
+      settle();
+      orders.add(heard().join());
+    }
+    expect(orders.size).toBe(2);
+  });
+
+  test('who is about something all the time keeps others waiting for no longer than was said; each way keeps its order', () => {
+    const [first, second] = two();
+    network.precedence.set(['c1', 'c2'], 5);
+    const began = timeline.nowNs;
+    for (const word of ['b', 'c']) second.send(Buffer.from(word));
+    for (let n = 0; n < 200; n++) timeline.at(began + n * 50_000, () => first.send(Buffer.from('a')));
+    let cameMs = 0;
+    while (timeline.next()) if (cameMs === 0 && seen.includes('r1 from c2 received b')) cameMs = passedMs(began);
+    expect(cameMs).toBeGreaterThan(5);
+    expect(cameMs).toBeLessThan(5.3);
+    expect(heard().filter((line) => line.startsWith('c2'))).toEqual(['c2 b', 'c2 c']);
+  });
+
+  test('one request is held back, what follows it waits, and its connection is heard last from then on', () => {
+    const [first, second] = two();
+    network.precedence.set(['c1', 'c2'], 5);
+    const told: string[] = [];
+    const began = timeline.nowNs;
+    network.precedence.holdBack(2, 300, ['c1', 'c2'], {
+      held: ({ from, to }) => told.push(`${from} to ${to} held`),
+      over: () => told.push(`over after ${Math.round(passedMs(began))} ms`),
+    });
+    for (const word of ['a', 'b', 'c']) first.send(Buffer.from(word));
+    timeline.at(began + 1e6, () => second.send(Buffer.from('d')));
+    settle();
+    expect(heard()).toEqual(['c1 a', 'c2 d', 'c1 b', 'c1 c']);
+    expect(told).toEqual(['c1 to r1 held', 'over after 300 ms']);
+    for (let n = 0; n < 20; n++) {
+      first.send(Buffer.from('a'));
+      second.send(Buffer.from('b'));
+      settle();
+      expect(heard()).toEqual(['c2 b', 'c1 a']);
+    }
+  });
+
+  test('what is held back comes at once when that is over, and nothing is held back any more', () => {
+    const [first] = two();
+    const tell = { held: () => {}, over: () => {} };
+    const cancel = network.precedence.holdBack(1, 300, ['c1'], tell);
+    const began = timeline.nowNs;
+    first.send(Buffer.from('a'));
+    timeline.at(began + 10e6, cancel);
+    settle();
+    expect(heard()).toEqual(['c1 a']);
+    expect(passedMs(began)).toBeLessThan(301);
+    const never = network.precedence.holdBack(1, 300, ['c2'], tell);
+    first.send(Buffer.from('b'));
+    settle();
+    never();
+    expect(heard()).toEqual(['c1 b']);
+    expect(passedMs(began)).toBeLessThan(301);
+  });
 });
