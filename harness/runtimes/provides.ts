@@ -1,7 +1,8 @@
 /** How each runtime gives faults what they need (`RuntimeCapability`): what is really done when a fault says "cut" or "skew". */
 import type { RuntimeCapability } from '../vocabulary/host.js';
 
-const TURNS = "whose turn it is, between two statements of a client's code or of two requests that come at once, is decided in virtual time only (`hunt`)";
+const TURNS =
+  "whose turn it is, between two statements of a client's code or of two requests that come at once, is decided in virtual time only (`hunt`)";
 /** What no runtime has whose clients are processes of a machine. */
 export const NOT_IN_REAL_TIME = { turns: TURNS } as const;
 

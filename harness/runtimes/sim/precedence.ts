@@ -28,6 +28,11 @@ interface Waiting {
 
 /** That one request is to be held back. */
 interface Asked {
+  /**
+   * Among all that were asked for, whenever they are held back: PCT gives its change points their priorities beforehand, too, or of two
+   * threads that lose theirs the first to do so would always come before the other.
+   */
+  readonly rank: number;
   left: number;
   readonly hosts: ReadonlySet<string>;
   readonly forNs: number;
@@ -43,8 +48,9 @@ export class Precedence implements OwnPrecedence {
   private order: readonly string[] = [];
   private withinNs = 0;
   private readonly asked = new Set<Asked>();
-  /** Connections of which a request was held back, the latest last. */
-  private readonly last: Ranked[] = [];
+  /** Connections of which a request was held back, with their rank among these: that of who asked for it last is the last. */
+  private readonly last = new Map<Ranked, number>();
+  private everAsked = 0;
   private readonly queues = new Map<Ranked, Waiting[]>();
   private readonly heardNs = new Map<Ranked, number>();
   private due: Appointment | undefined;
@@ -63,7 +69,7 @@ export class Precedence implements OwnPrecedence {
   set(order: readonly string[] | undefined, withinMs: number): void {
     this.order = order ?? [];
     this.withinNs = withinMs * 1e6;
-    if (!order) this.last.length = 0;
+    if (!order) this.last.clear();
     this.lookSoon(this.timeline.nowNs);
   }
 
@@ -74,6 +80,7 @@ export class Precedence implements OwnPrecedence {
     { held, over }: { held(request: HeldBack): void; over(): void },
   ): () => void {
     const asked: Asked = {
+      rank: this.everAsked++,
       left: nth,
       hosts: new Set(hosts),
       forNs: Math.round(forMs * 1e6),
@@ -84,8 +91,7 @@ export class Precedence implements OwnPrecedence {
     return () => {
       this.asked.delete(asked);
       for (const queue of this.queues.values())
-        for (const [n, one] of queue.entries())
-          if (one.asked === asked) queue[n] = { ...one, fromNs: 0, untilNs: 0 };
+        for (const [n, one] of queue.entries()) if (one.asked === asked) queue[n] = { ...one, fromNs: 0, untilNs: 0 };
       this.lookSoon(this.timeline.nowNs);
     };
   }
@@ -104,7 +110,7 @@ export class Precedence implements OwnPrecedence {
       if (queue) queue.push(waiting);
       else this.queues.set(connection, [waiting]);
       if (asked) {
-        if (this.isSet) this.last.push(connection);
+        if (this.isSet) this.last.set(connection, asked.rank);
         asked.held({ from: connection.dialer.host, to: connection.listener.host });
       }
     }
@@ -124,8 +130,8 @@ export class Precedence implements OwnPrecedence {
 
   /** Undefined: it has none. */
   private rankOf(connection: Ranked): number | undefined {
-    const at = this.last.lastIndexOf(connection);
-    if (at >= 0) return this.order.length + at;
+    const last = this.last.get(connection);
+    if (last !== undefined) return this.order.length + last;
     const rank = this.order.indexOf(connection.dialer.host);
     return rank < 0 ? undefined : rank;
   }
@@ -179,7 +185,8 @@ export class Precedence implements OwnPrecedence {
         this.heardNs.set(connection, nowNs);
         head!.asked?.over();
         this.lookSoon(nowNs);
-        return head!.come();
+        head!.come();
+        return;
       }
     }
     if (nextNs < Number.POSITIVE_INFINITY) this.lookSoon(nextNs);

@@ -311,8 +311,14 @@ describe('precedence', () => {
   test('what comes at about the same time is heard in the order that is asked for, and as it comes once nobody asks', () => {
     const [first, second] = two();
     for (const [order, expected] of [
-      [['c1', 'c2'], ['c1 a', 'c2 b']],
-      [['c2', 'c1'], ['c2 b', 'c1 a']],
+      [
+        ['c1', 'c2'],
+        ['c1 a', 'c2 b'],
+      ],
+      [
+        ['c2', 'c1'],
+        ['c2 b', 'c1 a'],
+      ],
     ] as const)
       for (let n = 0; n < 20; n++) {
         network.precedence.set(order, 5);
@@ -365,6 +371,43 @@ describe('precedence', () => {
       second.send(Buffer.from('b'));
       settle();
       expect(heard()).toEqual(['c2 b', 'c1 a']);
+    }
+  });
+
+  test('of two connections that are heard last the one is last that was asked for last, whichever was held back first', () => {
+    for (const [nths, expected] of [
+      [
+        [1, 2],
+        ['c1 a', 'c2 b'],
+      ],
+      [
+        [2, 1],
+        ['c2 b', 'c1 a'],
+      ],
+    ] as const) {
+      timeline = new Timeline();
+      network = new SimNetwork(
+        timeline,
+        (what) => drawsFor(1, what),
+        () => {},
+        (hear) => void timeline.at(timeline.nowNs, hear),
+      );
+      network.hosts.set(r1.address, 'r1').set(c1.address, 'c1');
+      const [first, second] = two();
+      network.precedence.set(['c1', 'c2'], 5);
+      for (const nth of nths) network.precedence.holdBack(nth, 1, ['c1', 'c2'], { held: () => {}, over: () => {} });
+      // The first request is one of c1's, the second one of c2's.
+      first.send(Buffer.from('x'));
+      settle();
+      second.send(Buffer.from('y'));
+      settle();
+      expect(heard()).toEqual(['c1 x', 'c2 y']);
+      for (let n = 0; n < 20; n++) {
+        first.send(Buffer.from('a'));
+        second.send(Buffer.from('b'));
+        settle();
+        expect(heard()).toEqual(expected);
+      }
     }
   });
 
