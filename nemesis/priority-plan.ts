@@ -75,13 +75,14 @@ function changesArbitrary({ leaseMs }: SearchedPriorities): fc.Arbitrary<PlanSte
   };
   const request = fc.constantFrom(...REQUESTS).chain((most) => fc.integer({ min: 1, max: most }));
   const forMs = fc.oneof(fc.integer(SHORT_MS), fc.integer(long));
-  const change = fc.record({ request, forMs }).map(
-    ({ request: nth, forMs: lasts }): PlanStep => ({
+  const of = fc.constantFrom('all', 'going-on');
+  const change = fc.record({ of, request, forMs }).map(
+    ({ of: which, request: nth, forMs: lasts }): PlanStep => ({
       atMs: 0,
       fault: 'preempt',
       target: 'client',
       forMs: lasts,
-      args: { request: nth },
+      args: { of: which, request: nth },
     }),
   );
   return fc.array(change, { minLength: 0, maxLength: MOST_CHANGES, size: 'max' });

@@ -160,14 +160,14 @@ export interface OwnPrecedence {
    */
   set(hosts: readonly string[] | undefined, withinMs: number): void;
   /**
-   * Holds the nth request from these hosts back, counted from now on: it comes so much later, and where there is an order all that comes
+   * Holds the nth request from these hosts back, counted from now on; `goingOn`: of those that one sends as it hears an answer. It comes so much later, and where there is an order all that comes
    * by its connection is heard last from then on. `held` is called when it is held back, `over` when it comes. The result has it come
    * at once, if it is held, and asks for nothing more.
    */
   holdBack(
     nth: number,
     forMs: number,
-    hosts: readonly string[],
+    of: { hosts: readonly string[]; goingOn: boolean },
     tell: { held(request: HeldBack): void; over(): void },
   ): () => void;
 }

@@ -1,7 +1,8 @@
 /**
  * One request that comes late, and the others of its connection last from then on: a change point of probabilistic concurrency testing
  * (PCT), where whoever is about to do its so-manieth step loses its priority. Counted in requests, not in time: the gap between two commands
- * of a client is a ten-thousandth of a schedule's time, and a hundredth of its requests.
+ * of a client is a ten-thousandth of a schedule's time, and a hundredth of its requests. Most of these are tries that come when a timer is
+ * due, which might as well be due later: so those alone can be counted with which a client goes on.
  *
  * Excludes real time, as `priorities`; `delay` holds back all that a link carries, for a time.
  */
@@ -9,12 +10,13 @@ import type { PlanStep } from '../../harness/vocabulary/faults.js';
 import type { HeldBack } from '../../harness/vocabulary/host.js';
 import { Interrupted } from '../levers/basics.js';
 import type { ActiveNemesis, NemesisContext, NemesisFault } from '../striking/context.js';
-import { wholeNumber } from './args.js';
+import { mustBeOneOf, wholeNumber } from './args.js';
 import { precedenceOf } from './priorities.js';
 
 const FIRST = 1;
 const MOST_REQUESTS = 1_000_000;
-/** Requests of a schedule are hundreds; see `search-plan.ts`. */
+const COUNTED = ['all', 'going-on'] as const;
+/** Requests of a schedule are hundreds; see `priority-plan.ts`. */
 const PLANNED_REQUESTS = [10, 30, 100, 300];
 
 export const preempt: NemesisFault = {
@@ -31,6 +33,11 @@ export const preempt: NemesisFault = {
   strikes: ['client'],
   needs: ['turns'],
   args: {
+    of: {
+      means:
+        'what is counted: all requests, or going-on, those that a client sends as it hears an answer, as the DEL after a GET; all if not given',
+      check: mustBeOneOf(COUNTED),
+    },
     request: {
       means: 'which request is held back, counted from the strike; 1 if not given',
       check: wholeNumber(FIRST, MOST_REQUESTS),
@@ -42,7 +49,7 @@ export const preempt: NemesisFault = {
     forMs: { min: 1, max: Math.round(1.5 * leaseMs) },
     leastMs: 1,
     settleMs: 0,
-    args: { request: PLANNED_REQUESTS },
+    args: { of: COUNTED, request: PLANNED_REQUESTS },
   }),
   async strike(step, context) {
     const nth = requestOf(step);
@@ -86,14 +93,19 @@ function requestOf({ args }: PlanStep): number {
 
 function heldBack(
   nth: number,
-  { target, forMs }: PlanStep,
+  { target, forMs, args }: PlanStep,
   context: NemesisContext,
   over: () => void,
 ): { held: Promise<HeldBack>; cancel(): void } {
   const hosts = typeof target === 'string' ? context.clientHosts.map(({ name }) => name) : target.names;
   let cancel = () => {};
   const held = new Promise<HeldBack>((resolve) => {
-    cancel = precedenceOf(context).holdBack(nth, forMs, hosts, { held: resolve, over });
+    cancel = precedenceOf(context).holdBack(
+      nth,
+      forMs,
+      { hosts, goingOn: args?.of === 'going-on' },
+      { held: resolve, over },
+    );
   });
   return { held, cancel: () => cancel() };
 }

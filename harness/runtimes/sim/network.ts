@@ -318,6 +318,7 @@ export class SimNetwork implements OwnNetwork {
     const usualNs = LEAST_DELAY_NS + drawn * (MOST_DELAY_NS - LEAST_DELAY_NS);
     const moreNs = delay ? Math.max(0, delay.delayMs + (2 * drawn - 1) * delay.jitterMs) * 1e6 : 0;
     way.lastNs = Math.max(way.lastNs, this.timeline.nowNs + usualNs + moreNs);
+    const request = isRequest ? { goesOn: this.precedence.goesOn(from) } : undefined;
     const come = () => {
       if (way.held.length === 0 && this.passes(way)) return deliver();
       if (message) message.heldNs = this.timeline.nowNs;
@@ -326,7 +327,7 @@ export class SimNetwork implements OwnNetwork {
     };
     this.timeline.at(way.lastNs, () => {
       connection.underWay--;
-      this.precedence.arrives(connection, way.isBack, isRequest, come);
+      this.precedence.arrives(connection, way.isBack, request, come);
     });
   }
 

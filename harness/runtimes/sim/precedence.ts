@@ -35,6 +35,7 @@ interface Asked {
   readonly rank: number;
   left: number;
   readonly hosts: ReadonlySet<string>;
+  readonly goingOn: boolean;
   readonly forNs: number;
   held(request: HeldBack): void;
   over(): void;
@@ -42,6 +43,8 @@ interface Asked {
 
 /** Who has heard something goes on within this time, if it does so by itself: what it is told by the harness takes 40 µs. */
 const SETTLES_NS = 100_000;
+/** Less than the harness, or a timer, takes to have it begin something else. */
+const GOES_ON_NS = 10_000;
 
 export class Precedence implements OwnPrecedence {
   /** Hosts; who is first is heard first. Who is not there waits for nobody, and nobody for them. */
@@ -53,6 +56,8 @@ export class Precedence implements OwnPrecedence {
   private everAsked = 0;
   private readonly queues = new Map<Ranked, Waiting[]>();
   private readonly heardNs = new Map<Ranked, number>();
+  /** When a host heard an answer last. */
+  private readonly answeredNs = new Map<string, number>();
   private due: Appointment | undefined;
 
   /** `open`: connections that neither end has closed. `inTurn`: has whoever asked for something hear of it in the harness's turn. */
@@ -76,13 +81,14 @@ export class Precedence implements OwnPrecedence {
   holdBack(
     nth: number,
     forMs: number,
-    hosts: readonly string[],
+    { hosts, goingOn }: { hosts: readonly string[]; goingOn: boolean },
     { held, over }: { held(request: HeldBack): void; over(): void },
   ): () => void {
     const asked: Asked = {
       rank: this.everAsked++,
       left: nth,
       hosts: new Set(hosts),
+      goingOn,
       forNs: Math.round(forMs * 1e6),
       held: (request) => this.inTurn(() => held(request)),
       over: () => this.inTurn(over),
@@ -96,9 +102,19 @@ export class Precedence implements OwnPrecedence {
     };
   }
 
-  /** A message has come: `come` is called now, or when it is its turn. `isRequest`: a client sent it, and it is no connection's end. */
-  arrives(connection: Ranked, isBack: boolean, isRequest: boolean, come: () => void): void {
-    const asked = isRequest ? this.askedFor(connection) : undefined;
+  /** What a host sends now it sends as it hears an answer: nothing else can have made it. */
+  goesOn(host: string): boolean {
+    return this.timeline.nowNs - (this.answeredNs.get(host) ?? Number.NEGATIVE_INFINITY) < GOES_ON_NS;
+  }
+
+  /**
+   * A message has come: `come` is called now, or when it is its turn. `request`: of what a host sends to where it has connected, but for
+   * the connection's end, whether it went on with it.
+   */
+  arrives(connection: Ranked, isBack: boolean, request: { goesOn: boolean } | undefined, come: () => void): void {
+    const isRequest = request !== undefined;
+    if (isBack && this.asked.size > 0) this.answeredNs.set(connection.dialer.host, this.timeline.nowNs);
+    const asked = request && this.askedFor(connection, request.goesOn);
     const queue = this.queues.get(connection);
     const { nowNs } = this.timeline;
     if (this.isSet) this.heardNs.set(connection, nowNs);
@@ -117,10 +133,10 @@ export class Precedence implements OwnPrecedence {
     this.lookSoon(nowNs);
   }
 
-  private askedFor(connection: Ranked): Asked | undefined {
+  private askedFor(connection: Ranked, goesOn: boolean): Asked | undefined {
     let found: Asked | undefined;
     for (const one of this.asked) {
-      if (!one.hosts.has(connection.dialer.host)) continue;
+      if (!one.hosts.has(connection.dialer.host) || (one.goingOn && !goesOn)) continue;
       if (--one.left > 0 || found) continue;
       this.asked.delete(one);
       found = one;

@@ -357,10 +357,15 @@ describe('precedence', () => {
     network.precedence.set(['c1', 'c2'], 5);
     const told: string[] = [];
     const began = timeline.nowNs;
-    network.precedence.holdBack(2, 300, ['c1', 'c2'], {
-      held: ({ from, to }) => told.push(`${from} to ${to} held`),
-      over: () => told.push(`over after ${Math.round(passedMs(began))} ms`),
-    });
+    network.precedence.holdBack(
+      2,
+      300,
+      { hosts: ['c1', 'c2'], goingOn: false },
+      {
+        held: ({ from, to }) => told.push(`${from} to ${to} held`),
+        over: () => told.push(`over after ${Math.round(passedMs(began))} ms`),
+      },
+    );
     for (const word of ['a', 'b', 'c']) first.send(Buffer.from(word));
     timeline.at(began + 1e6, () => second.send(Buffer.from('d')));
     settle();
@@ -395,7 +400,13 @@ describe('precedence', () => {
       network.hosts.set(r1.address, 'r1').set(c1.address, 'c1');
       const [first, second] = two();
       network.precedence.set(['c1', 'c2'], 5);
-      for (const nth of nths) network.precedence.holdBack(nth, 1, ['c1', 'c2'], { held: () => {}, over: () => {} });
+      for (const nth of nths)
+        network.precedence.holdBack(
+          nth,
+          1,
+          { hosts: ['c1', 'c2'], goingOn: false },
+          { held: () => {}, over: () => {} },
+        );
       // The first request is one of c1's, the second one of c2's.
       first.send(Buffer.from('x'));
       settle();
@@ -411,17 +422,37 @@ describe('precedence', () => {
     }
   });
 
+  test('of what a client sends that can be counted alone with which it goes on, and not what a timer makes it send', () => {
+    network.hosts.set(c2.address, 'c2');
+    listen();
+    const hears = { ...end('c1'), received: () => plug.send(Buffer.from('next')) };
+    const plug: Plug = network.dial(c1, r1, hears);
+    settle();
+    seen.length = 0;
+    const held: number[] = [];
+    const began = timeline.nowNs;
+    const tell = { held: () => held.push(passedMs(began)), over: () => {} };
+    network.precedence.holdBack(1, 300, { hosts: ['c1'], goingOn: true }, tell);
+    for (const atMs of [1, 2, 3]) timeline.at(began + atMs * 1e6, () => plug.send(Buffer.from('again')));
+    timeline.at(began + 10e6, () => atServer!.send(Buffer.from('answer')));
+    settle();
+    expect(seen).toEqual(['r1 received again', 'r1 received again', 'r1 received again', 'r1 received next']);
+    expect(held).toHaveLength(1);
+    expect(held[0]).toBeGreaterThan(10);
+    expect(passedMs(began)).toBeGreaterThan(310);
+  });
+
   test('what is held back comes at once when that is over, and nothing is held back any more', () => {
     const [first] = two();
     const tell = { held: () => {}, over: () => {} };
-    const cancel = network.precedence.holdBack(1, 300, ['c1'], tell);
+    const cancel = network.precedence.holdBack(1, 300, { hosts: ['c1'], goingOn: false }, tell);
     const began = timeline.nowNs;
     first.send(Buffer.from('a'));
     timeline.at(began + 10e6, cancel);
     settle();
     expect(heard()).toEqual(['c1 a']);
     expect(passedMs(began)).toBeLessThan(301);
-    const never = network.precedence.holdBack(1, 300, ['c2'], tell);
+    const never = network.precedence.holdBack(1, 300, { hosts: ['c2'], goingOn: false }, tell);
     first.send(Buffer.from('b'));
     settle();
     never();
