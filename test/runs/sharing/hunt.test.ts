@@ -76,6 +76,25 @@ test('a race is found, shrunk, kept with its report, and comes out again', async
   expect(replay.output()).toContain('found again, every byte at the same time: exclusion');
 });
 
+test('a race that takes a request at its moment is found by priorities alone, shrunk to what it takes, and comes out again', async () => {
+  const small = ['--clients', '3', '--time-limit', '2s', '--fail-on', 'lock'];
+  const tenth = ['--seed', '1', '--runs', '16', '--shard', '10/16'];
+  const lock = ['--lock', 'set-nx-px-get-del', '--faults', 'priorities,preempt'];
+  const { status, output, folder } = await hunted([...lock, ...small, ...tenth]);
+  expect(output).toMatch(/^the lock's mistake, after 10 schedules .*; replayed 3 of 3$/m);
+  expect(output).toMatch(/c\d(\.\d)? removed c\d(\.\d)?'s lock:0 from r1 \(DEL\)/);
+  expect(status).toBe(1);
+  const place = readdirSync(folder)
+    .filter((name) => /^\d+$/.test(name))
+    .map((name) => join(folder, name))
+    .find((one) => readResults(one)!.violations.some(({ blame }) => blame!.on === 'lock'))!;
+  // One request is held back until the lock has expired; who is heard first does not matter.
+  expect(readPlan(place).steps.map(({ fault }) => fault)).toEqual(['preempt']);
+  const replay = start([place], { command: 'replay' });
+  expect((await replay.ended).code).toBe(1);
+  expect(replay.output()).toContain('found again, every byte at the same time: exclusion');
+});
+
 test('what breaks without any fault is confirmed on real servers', async () => {
   const { status, output, folder } = await hunted([
     '--lock',
