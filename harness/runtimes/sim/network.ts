@@ -7,21 +7,13 @@
 import type { Message } from '../../record/messages.js';
 import type { OwnNetwork } from '../../vocabulary/host.js';
 import type { Draws } from './draws.js';
+import { type LinkDelay, onItsWayNs } from './link-delay.js';
 import { Precedence } from './precedence.js';
 import type { Timeline } from './timeline.js';
 import type { Gate, NetworkPlace, Plug, WireEnd } from './wire.js';
 
-/** What a link does to what is sent over it, beyond its usual delay. */
-export interface LinkDelay {
-  delayMs: number;
-  /** Drawn evenly from so much less to so much more. */
-  jitterMs: number;
-}
-
 type Accept = (from: NetworkPlace, plug: Plug) => WireEnd;
 
-const LEAST_DELAY_NS = 50_000;
-const MOST_DELAY_NS = 250_000;
 /** What was lost at a cut is sent again within this time of its end. */
 const RETRANSMITTED_WITHIN_NS = 400e6;
 
@@ -314,10 +306,8 @@ export class SimNetwork implements OwnNetwork {
     connection.underWay++;
     const drawn = way.draw(way.messages++);
     const { from, to } = this.routeOf(way);
-    const delay = this.delays.get(`${from}>${to}`);
-    const usualNs = LEAST_DELAY_NS + drawn * (MOST_DELAY_NS - LEAST_DELAY_NS);
-    const moreNs = delay ? Math.max(0, delay.delayMs + (2 * drawn - 1) * delay.jitterMs) * 1e6 : 0;
-    way.lastNs = Math.max(way.lastNs, this.timeline.nowNs + usualNs + moreNs);
+    const takesNs = onItsWayNs(drawn, this.delays.get(`${from}>${to}`));
+    way.lastNs = Math.max(way.lastNs, this.timeline.nowNs + takesNs);
     const request = isRequest ? { goesOn: this.precedence.goesOn(from) } : undefined;
     const come = () => {
       if (way.held.length === 0 && this.passes(way)) return deliver();
