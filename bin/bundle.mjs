@@ -1,7 +1,8 @@
 // Promises: each program that package.json names under `bundledPrograms` is few files instead of the hundreds that it was compiled
 // to, in the same place: Node takes a millisecond to find and load a file, however small, and a run starts such programs again and
 // again. Those `inOneFile` have their packages in it, too, for they run in containers, where there are none. Those `inParts` share
-// what several of them need (`parts/`), and load packages as before. Scripts of pages (`reports/page/script.ts`) are one piece each.
+// what several of them need (`parts/`), and load packages as before. Those `forPages` are scripts of pages (`reports/page/script.ts`), in
+// one piece each.
 // Excludes: what is loaded by a path that is made while it runs (locks); it stays as it was compiled.
 //
 // Argument: the folder that was compiled to. It is used when its name is `dist`, whatever it is called now.
@@ -68,7 +69,7 @@ try {
     ...common,
     platform: 'browser',
     target: 'es2022',
-    entryPoints: paths(['reports/browser/run.js', 'reports/browser/runs.js']),
+    entryPoints: paths(bundledPrograms.forPages),
     entryNames: '[dir]/[name].page',
     minify: true,
     keepNames: false,

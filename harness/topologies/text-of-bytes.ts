@@ -1,6 +1,6 @@
 /**
  * What a server stores as text: most of it is UTF-8. Some locks draw twenty random bytes as their owner, and those are told apart only
- * if each keeps its value: of what is no UTF-8 every byte that is no printable ASCII is written as `\xNN`, as redis-cli writes it.
+ * if each keeps its value: of what is no UTF-8 every byte that is no ASCII is written as `\xNN`, as redis-cli writes it.
  */
 
 const READER = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -10,7 +10,7 @@ export function textOf(bytes: Uint8Array): string {
     return READER.decode(bytes);
   } catch {
     return Array.from(bytes, (byte) =>
-      byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : `\\x${byte.toString(16).padStart(2, '0')}`,
+      byte < 0x80 ? String.fromCharCode(byte) : `\\x${byte.toString(16).padStart(2, '0')}`,
     ).join('');
   }
 }

@@ -97,6 +97,8 @@ describe('the package', () => {
 
   it('has compiled code, types, docs and the sources that are built on the machine, and nothing else', () => {
     expect(files.filter((path) => !KINDS.some((kind) => kind.test(path)))).toEqual([]);
+    // Else each run would bundle it for itself.
+    expect(files).toContain('dist/reports/browser/run.page.js');
     for (const kind of KINDS)
       expect(
         files.some((path) => kind.test(path)),

@@ -127,11 +127,14 @@ function restore(x: Execution): void {
   change(x, key, applies, () => ({ exists: 'yes', held, expires }), x.get(key), !options.includes('REPLACE'));
 }
 
-/** The string that a dump holds, where it is a short one that is stored as it is; undefined: something else, or not known. */
+/**
+ * The string that a dump holds, where it is a short one that is stored as it is; undefined: something else, or not known. With a
+ * backslash in it, it may be what stands for other bytes (`text-of-bytes.ts`).
+ */
 function stringIn(dump: string): string | undefined {
   const length = dump.charCodeAt(1);
   const value = dump.slice(2, 2 + length);
-  return dump[0] === '\0' && length < 64 && value.length === length && /^[ -~]*$/.test(value) ? value : undefined;
+  return dump[0] === '\0' && length < 64 && value.length === length && /^[ -[\]-~]*$/.test(value) ? value : undefined;
 }
 
 /** Keys that go to another server, where that takes them: the line is there also where it did not. */
