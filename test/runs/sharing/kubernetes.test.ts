@@ -22,10 +22,6 @@ wheel = zipfile.ZipFile(glob.glob(sys.argv[1] + '/*.whl')[0])
 wheel.extractall(sys.argv[2], [name for name in wheel.namelist() if '-schema/v' not in name or '-schema/v${VERSION}-' in name])`;
 const MANIFESTS = ['kubernetes.yml', 'kubernetes-merge.yml'].map((name) => join(ROOT, 'examples/ci', name));
 
-/** More than there are cores, for a run mostly waits. */
-const AT_ONCE = 4;
-const MADE_AGAIN = 3;
-
 interface Container {
   command: string[];
   args: string[];
@@ -42,9 +38,7 @@ beforeAll(async () => {
   python = made ?? join(folder, 'python/bin/python3');
   if (made === undefined) await runProgram(['python3', '-m', 'venv', join(folder, 'python')], { timeoutMs: 120_000 });
   const pip = [python, '-m', 'pip', '--quiet', '--disable-pip-version-check'];
-  const [, ...fetched] = await Promise.all([
-    // Meanwhile, for it takes as long: what the containers are made of.
-    noDocker === undefined && toolImage().catch(() => {}),
+  const fetched = await Promise.all([
     runProgram([...pip, 'download', '--no-deps', '--dest', folder, VALIDATOR], { timeoutMs: 240_000 }),
     runProgram([...pip, 'install', '--no-compile', '--target', modules, ...NEEDS], { timeoutMs: 240_000 }),
   ]);
@@ -55,19 +49,13 @@ beforeAll(async () => {
 
 const env = { PYTHONPATH: modules };
 const validated = (file: string) => runProgram([python, '-m', 'kubernetes_validate', '--strict', file], { env });
-/** Made where it is not there; who asks a second time has it at once, or is told again why not. */
-async function toolImage() {
-  const engine = await findContainerEngine();
-  return { engine, image: await provideToolImage(engine, bases.clientImage, () => {}) };
-}
 /** Every document of a manifest, by what Python's reader of YAML makes of it. */
 function documents(file: string): { kind: string; metadata: { name: string }; [field: string]: unknown }[] {
   const read = 'import json, sys, yaml; print(json.dumps(list(yaml.safe_load_all(open(sys.argv[1])))))';
   return JSON.parse(execFileSync(python, ['-c', read, file], { encoding: 'utf8', env: { ...process.env, ...env } }));
 }
 
-// Side by side: containers mostly wait.
-it.concurrent.each(MANIFESTS)('%s is what the interface takes, and a misspelt field is not', async (file) => {
+it.each(MANIFESTS)('%s is what the interface takes, and a misspelt field is not', async (file) => {
   if (unfetched !== undefined && process.env.CI === undefined) return;
   const good = await validated(file);
   expect([good.exitCode, unfetched], `${good.stdout} ${good.stderr}`).toEqual([0, undefined]);
@@ -77,7 +65,7 @@ it.concurrent.each(MANIFESTS)('%s is what the interface takes, and a misspelt fi
   expect([bad.exitCode, bad.stdout]).toEqual([1, expect.stringContaining('restartPolice')]);
 });
 
-describe.runIf(noDocker === undefined).concurrent('in local containers', () => {
+describe.runIf(noDocker === undefined)('in local containers', () => {
   it('eight parts make each run of the campaign once, go on where they were begun, and are merged', async () => {
     const [lock, runs] = [freshFolder(), freshFolder()];
     const [configMap, , job] = documents(MANIFESTS[0]!);
@@ -85,7 +73,8 @@ describe.runIf(noDocker === undefined).concurrent('in local containers', () => {
       writeFileSync(join(lock, name), text);
     // As a volume is, that its pods' group may write.
     for (const folder of [lock, runs]) chmodSync(folder, 0o777);
-    const { engine, image } = await toolImage();
+    const engine = await findContainerEngine();
+    const image = await provideToolImage(engine, bases.clientImage, () => {});
     const containerOf = (of: object) =>
       (of as { spec: { template: { spec: { containers: Container[] } } } }).spec.template.spec.containers[0]!;
     const carryOut = ({ command, args, env }: Container, more: Record<string, string>) => {
@@ -110,19 +99,11 @@ describe.runIf(noDocker === undefined).concurrent('in local containers', () => {
         ...{ JOB_COMPLETION_INDEX: String(index), RUNS: '8', TOPOLOGIES: 'single' },
         FLAGS: '--time-limit 2s --clients 2 --keys 1 --starts-within 60s',
       });
-    const left = Array.from({ length: completions }, (_, index) => index);
-    const finished: number[] = [];
-    const inTurn = async () => {
-      for (let index = left.shift(); index !== undefined; index = left.shift()) {
-        const { status, output, errors } = await part(index);
+    for (let index = 0; index < completions; index += 2)
+      for (const { status, output, errors } of await Promise.all([part(index), part(index + 1)]))
         expect(status, `${output} ${errors}`).toBe(0);
-        // A pod that is made again finds its part done.
-        if (index === MADE_AGAIN) expect((await part(index)).output).toMatch(/^campaign .*; 1 runs are finished$/m);
-        finished.push(index);
-      }
-    };
-    await Promise.all(Array.from({ length: AT_ONCE }, inTurn));
-    expect(finished.sort()).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+    // A pod that is made again finds its part done.
+    expect((await part(3)).output).toMatch(/^campaign .*; 1 runs are finished$/m);
     const [merge] = documents(MANIFESTS[1]!);
     const { output, status } = await carryOut(containerOf(merge!), {});
     expect(output).toContain('8 of 8 runs made');
