@@ -48,8 +48,7 @@ describe('a call that waits for nobody', () => {
   });
 });
 
-// Side by side: each mostly waits.
-it.concurrent('calls wait for each other, on the whole machine; who is called off while waiting does not wait; the signal of one that runs stops it, after it was healed and judged', async () => {
+it('calls wait for each other, on the whole machine; who is called off while waiting does not wait; the signal of one that runs stops it, after it was healed and judged', async () => {
   const out = freshFolder();
   const told: string[] = [];
   const tell = (name: string) => (line: string) => {
@@ -81,19 +80,18 @@ it.concurrent('calls wait for each other, on the whole machine; who is called of
   await expect(torture({ ...quick, out, signal: stop.signal })).rejects.toThrow(/^enough$/);
 });
 
-it.concurrent('plays a scenario with another lock', async () => {
+it('plays a scenario with another lock', async () => {
   const played = await scenario('only-the-owner-releases', {
     lock: 'set-nx-px-del',
     runtime: 'netns',
     out: freshFolder(),
-    queue: false,
   });
   expect(played).toMatchObject({ scenario: 'only-the-owner-releases', went: 'violated', verdict: 'violated' });
   const own = played.violations.filter(({ blame }) => blame?.on === 'lock');
   expect(own.map(({ cause }) => cause)).toContain('released-by-other');
 });
 
-it.concurrent('rejects with one line what cannot run', async () => {
+it('rejects with one line what cannot run', async () => {
   const refused: [Promise<unknown>, RegExp][] = [
     [torture({ ...unqueued, lock: './nowhere.ts' }), /^--lock \.\/nowhere\.ts: .* does not exist$/],
     [torture({ ...unqueued, lock: {} as URL }), /^lock: expected a file, .*, got an object$/],
@@ -104,7 +102,7 @@ it.concurrent('rejects with one line what cannot run', async () => {
   await Promise.all(refused.map(([call, line]) => expect(call).rejects.toThrow(line)));
 });
 
-it.concurrent('a process that dies in the middle of a call leaves nothing', async () => {
+it('a process that dies in the middle of a call leaves nothing', async () => {
   const mark = randomUUID();
   const program = `import { torture } from ${JSON.stringify(join(ROOT, 'dist/cli/api/index.js'))};
     const onProgress = (line) => line.includes('clients of lock') && process.kill(process.pid, 'SIGKILL');
@@ -116,7 +114,7 @@ it.concurrent('a process that dies in the middle of a call leaves nothing', asyn
   await until('the end of all that it started', () => processesOf(mark).length === 0);
 });
 
-it.concurrent('refuses a lock whose file is a test', async () => {
+it('refuses a lock whose file is a test', async () => {
   const lock = join(freshFolder(), 'a.test.ts');
   writeFileSync(lock, "import { test } from 'vitest';\ntest('x', () => {});\nexport default {};\n");
   await expect(torture({ ...unqueued, lock })).rejects.toThrow(
