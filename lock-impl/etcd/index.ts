@@ -52,7 +52,7 @@ export const etcdLocks: Record<string, BuiltinLock> = {
     family: 'canary',
     canary: true,
     forms: ONE_TRY,
-    summary: 'etcd: a read, then a put with a lease, without a transaction; deletes whatever is there',
+    summary: 'etcd: a read, then a put with a lease, without a transaction',
     claims: 'nothing: two clients that read at once both hold it; etcd-lease is its twin',
     topologies: ['etcd', 'etcd-single'],
     lacks: ['ownership'],
