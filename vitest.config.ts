@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
 import LongestFirst from './test/support/longest-first.js';
 
-const isDeep = process.env.LOCK_TORTURE_DEEP === '1';
+const isDeep = process.env.LOCK_TORTURE_TEST_DEEP === '1';
 // A busy machine may take many times longer: a time-out here is for what hangs.
 const real = {
   globalSetup: ['test/support/global-setup.ts'],

@@ -115,9 +115,9 @@ export async function campaignCommand(
   invocation: Invocation,
 ): Promise<number> {
   const { cwd } = invocation;
-  const { flags, config, settings = {} } = await withConfig(WITH_CONFIG, typed, invocation);
+  const { flags, origin, settings = {} } = await withConfig(WITH_CONFIG, typed, invocation);
   const say = saying(flags);
-  if (config !== undefined) say(`config ${config}`);
+  for (const line of origin) say(line);
   if (flags.knownOk && flags.known === undefined && flags.resume === undefined)
     throw new UsageError('--known-ok: nothing is known without --known <folder>');
   if (flags.for === undefined && flags.runs === undefined && flags.resume === undefined)

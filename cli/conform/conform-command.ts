@@ -75,11 +75,11 @@ const SEED = 1;
 /** Runs, says what is wrong, and resolves with the exit status. Rejects with an error for the user. */
 export async function conformCommand(typed: ConformFlags, invocation: Invocation): Promise<number> {
   const { cwd } = invocation;
-  const { flags, config } = await withConfig(CONFORM, typed, invocation);
+  const { flags, origin } = await withConfig(CONFORM, typed, invocation);
   const { lock, json } = flags;
   if (lock === undefined) throw new UsageError("whose adapter? name a lock: --lock 'cmd:./my-client'");
   const say = json ? () => {} : saying(flags);
-  if (config !== undefined) say(`config ${config}`);
+  for (const line of origin) say(line);
   const topology = flags.topology ?? topologiesOf(lock)?.[0] ?? 'single';
   const kind = topologies[topology]!;
   checkPair(lock, kind);

@@ -36,11 +36,11 @@ const SCHEDULES = 'schedules.jsonl';
 
 /** Prints what it finds as it finds it, and resolves with the exit status. */
 export async function huntCommand(typed: HuntFlags, invocation: Invocation): Promise<number> {
-  const { flags, invocation: where, config: configFile } = await withConfig(HUNT, typed, invocation);
+  const { flags, invocation: where, origin } = await withConfig(HUNT, typed, invocation);
   const asked = askHunt(flags, where);
   const { settings } = asked.run;
   const say = (line: string) => process.stdout.write(`${line}\n`);
-  if (configFile !== undefined) say(`config ${configFile}`);
+  for (const line of origin) say(line);
   const { shim, redis } = await provideSimulation(askServer(flags, where.cwd), say);
   const base = resolve(where.cwd, flags.out);
   const id = freshId(settings.topology);

@@ -13,6 +13,7 @@ import { EXIT_COULD_NOT_RUN, UsageError } from '../common/errors.js';
 import { flagsOf, SETTINGS } from '../common/settings.js';
 import type { Invocation } from './ask-run.js';
 import { bundle } from './bundle.js';
+import { settingsOfEnvironment, variableOf } from './environment.js';
 import { type ConfigFlags, parseFlags } from './flags.js';
 import { looksLikeFile } from './lock-source.js';
 
@@ -40,7 +41,7 @@ export async function readConfigFile(named: string | false | undefined, cwd: str
   return { path, settings: inPlace(await load(path), dirname(path)) };
 }
 
-/** A command that a config file has settings for. */
+/** A command that a config file, and the environment, have settings for. */
 export interface Configurable {
   name: string;
   /** Gives it its options. */
@@ -49,30 +50,41 @@ export interface Configurable {
   takes?: readonly (keyof Settings)[];
 }
 
-/** A command line that begins with the settings of a config file. */
+/** A command line that begins with the settings of a config file and of the environment. */
 export interface Configured<Flags> {
   flags: Flags;
   invocation: Invocation;
+  /** Where the settings come from: lines for the user. */
+  origin: string[];
   /** The config file that was read. */
   config?: string;
-  /** All that it says, with its paths in place. */
+  /** All that both say, with the file's paths in place. */
   settings?: Settings;
 }
 
-/** Puts the settings of the config file, if there is one, before what was typed. Throws one line where it cannot be used. */
+/**
+ * Puts the settings of the config file, if there is one, before what was typed, and those of the environment between them; where
+ * `--no-config` was typed, neither. Throws one line where they cannot be used.
+ */
 export async function withConfig<Flags extends ConfigFlags>(
-  { name, add, takes }: Configurable,
+  command: Configurable,
   flags: Flags,
   invocation: Invocation,
+  env: NodeJS.ProcessEnv = process.env,
 ): Promise<Configured<Flags>> {
+  if (flags.config === false) return { flags, invocation, origin: [] };
   const config = await readConfigFile(flags.config, invocation.cwd);
-  if (!config) return { flags, invocation };
+  const set = settingsOfEnvironment(env);
+  const variables = Object.keys(set) as (keyof Settings)[];
+  if (!config && variables.length === 0) return { flags, invocation, origin: [] };
+  const { name, add, takes } = command;
   const { argv, cwd } = invocation;
   const typed = argv[0] === name ? argv.slice(1) : argv;
   // What repeats it says all of it: by then the file may say something else. The last of the two flags counts.
   const end = typed.includes('--') ? typed.indexOf('--') : typed.length;
   const all = [
-    ...flagsOfConfig(config, invocation.given, takes),
+    ...(config ? flagsOfConfig(config, (flag) => invocation.given(flag) || overrides(set, flag), takes) : []),
+    ...variables.flatMap((key) => flagsOfVariable(command, key, set, invocation.given)),
     ...typed.slice(0, end),
     '--no-config',
     ...typed.slice(end),
@@ -82,13 +94,45 @@ export async function withConfig<Flags extends ConfigFlags>(
     return {
       flags: merged,
       invocation: { argv: name === 'run' ? all : [name, ...all], cwd, given },
-      config: config.path,
-      settings: config.settings,
+      config: config?.path,
+      origin: [
+        ...(config ? [`config ${config.path}`] : []),
+        ...(variables.length > 0 ? [`environment ${variables.map(variableOf).join(', ')}`] : []),
+      ],
+      settings: { ...config?.settings, ...set },
     };
   } catch (error) {
-    // What was typed could be parsed by itself: whatever is wrong stands in the file.
-    throw new UsageError(`${config.path}: ${(error as Error).message.replace(/^error: /, '')}`);
+    // What was typed could be parsed by itself, and so could each variable: whatever is wrong stands in the file.
+    throw new UsageError(`${config?.path ?? 'environment'}: ${complaintOf(error)}`);
   }
+}
+
+/** Whether what the environment sets is that flag, or excludes it. */
+function overrides({ plan, nemesis, ...others }: Settings, flag: string): boolean {
+  if (flag === 'plan' || flag === 'nemesis') return plan !== undefined || nemesis !== undefined;
+  return Object.hasOwn(others, flag);
+}
+
+/** One variable's flags. Throws one line that names it. */
+function flagsOfVariable(
+  { add, takes }: Configurable,
+  key: keyof Settings,
+  set: Settings,
+  typed: Invocation['given'],
+): string[] {
+  const isTyped = key === 'plan' || key === 'nemesis' ? typed('plan') || typed('nemesis') : typed(key);
+  if ((isTyped && SETTINGS[key] !== 'pairs') || takes?.includes(key) === false) return [];
+  const flags = flagsOf({ [key]: set[key] });
+  try {
+    parseFlags(add, flags);
+  } catch (error) {
+    throw new UsageError(`${variableOf(key)}: ${complaintOf(error)}`);
+  }
+  return flags;
+}
+
+function complaintOf(error: unknown): string {
+  return (error as Error).message.replace(/^error: /, '');
 }
 
 /** Its flags, to begin a command line with: without those that were typed, unless they add up. Throws one line that names the file. */

@@ -322,7 +322,10 @@ export function leastOf({ minHolds, minStruckHolds }: LeastFlags): LeastHolds | 
 export function configOptions(): Option[] {
   return [
     new Option('--config <file>', 'settings to begin with (default: lock-torture.config.ts of your project)'),
-    new Option('--no-config', 'without it; --no-auth and the like take back one switch of it'),
+    new Option(
+      '--no-config',
+      'without it and LOCK_TORTURE_… of the environment; --no-auth and the like take back one switch',
+    ),
   ];
 }
 

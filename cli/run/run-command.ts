@@ -20,12 +20,12 @@ export function configuredRun(flags: RunFlags, invocation: Invocation): Promise<
 }
 
 /** Runs, and resolves with the exit status. Rejects with an error for the user when it could not run. */
-export async function runCommand({ flags, invocation, config }: ConfiguredRun): Promise<number> {
+export async function runCommand({ flags, invocation, origin }: ConfiguredRun): Promise<number> {
   const asked = askRun(flags, invocation);
   const series = askSeries(flags, invocation.cwd);
   if (series.shard) checkShard(flags);
   const say = saying(series);
-  if (config !== undefined) say(`config ${config}`);
+  for (const line of origin) say(line);
   const machine = await probeMachine({ ...askMachine(flags, invocation.cwd), service: asked.kind.service }, say);
   const firstSeed = flags.seed ?? randomInt(0, SEEDS);
   for (const line of introduction(asked, series, firstSeed)) say(line);

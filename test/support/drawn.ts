@@ -1,12 +1,12 @@
 /**
- * How many random cases a property is tried on: a sample in every run, a hundred times as many with `LOCK_TORTURE_DEEP=1`.
+ * How many random cases a property is tried on: a sample in every run, a hundred times as many with `LOCK_TORTURE_TEST_DEEP=1`.
  *
- * The draw is fixed, so that a sample which must hold enough of each kind does so in every run; `LOCK_TORTURE_SEED` draws
+ * The draw is fixed, so that a sample which must hold enough of each kind does so in every run; `LOCK_TORTURE_TEST_SEED` draws
  * others.
  */
-const isDeep = process.env.LOCK_TORTURE_DEEP === '1';
+const isDeep = process.env.LOCK_TORTURE_TEST_DEEP === '1';
 
-export const SEED = Number(process.env.LOCK_TORTURE_SEED ?? 20_260_104);
+export const SEED = Number(process.env.LOCK_TORTURE_TEST_SEED ?? 20_260_104);
 
 /** The number of cases to try instead of `sample`. */
 export const cases = (sample: number): number => sample * (isDeep ? 100 : 1);

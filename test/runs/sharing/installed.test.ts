@@ -11,7 +11,6 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
-  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -71,8 +70,7 @@ beforeAll(async () => {
   // All at once: much of it is waiting for a registry.
   await Promise.all([
     install(project, '--save-dev', ...installed),
-    ...(isRoot ? MANAGERS.map(({ manager, version }) => install(itself(manager), `${manager}@${version}`)) : []),
-    install(itself('jest'), 'jest@30'),
+    install(programs(), 'jest@30', ...(isRoot ? MANAGERS.map(({ manager, version }) => `${manager}@${version}`) : [])),
   ]);
 });
 
@@ -238,7 +236,7 @@ describe.concurrent.each(MANAGERS)('installed by $manager, scripts disabled', ({
     chmodSync(home, 0o755);
     const env = { PATH: process.env.PATH!, HOME: process.env.HOME!, CI: 'true' };
     const specs = manager === 'yarn' ? installed.map((path) => `file:${path}`) : installed;
-    await execute(join(itself(manager), 'node_modules/.bin', manager), [...add, ...specs], { cwd: theirs, env });
+    await execute(join(programs(), 'node_modules/.bin', manager), [...add, ...specs], { cwd: theirs, env });
     writeFileSync(join(theirs, 'lock.ts'), readFileSync(join(ROOT, 'examples/vitest/my-lock.ts')));
     if (uid !== 0) execFileSync('chown', ['-R', `${uid}:${uid}`, theirs]);
     const become = ['setpriv', `--reuid=${uid}`, `--regid=${uid}`, '--clear-groups', '--'];
@@ -326,7 +324,7 @@ describe.concurrent.each([
   {
     runner: 'jest',
     file: 'locks.test.js',
-    argv: ['--experimental-vm-modules', 'node_modules/jest/bin/jest.js'],
+    argv: ['--experimental-vm-modules', '../node_modules/jest/bin/jest.js'],
     mended: ["toBreak({ cause: 'released-by-other' })", 'toHaveNoLockMistakes()'],
   },
   { runner: 'node-test', file: 'locks.test.js', argv: ['--test'], mended: ['violations.some', '!violations.some'] },
@@ -341,7 +339,8 @@ describe.concurrent.each([
     const { status, output, errors } = await ended(
       spawn(process.execPath, argv, {
         cwd: example,
-        env: { PATH: process.env.PATH!, HOME: process.env.HOME!, NO_COLOR: '1' },
+        // Without a look at what engine there is.
+        env: { PATH: process.env.PATH!, HOME: process.env.HOME!, NO_COLOR: '1', LOCK_TORTURE_RUNTIME: 'netns' },
         stdio: ['ignore', 'pipe', 'pipe'],
       }),
     );
@@ -350,7 +349,7 @@ describe.concurrent.each([
     // Of one lock, and not of the other. (Of the other it may be that nothing can be told, on a machine with much else to do.)
     expect(new Set(told.match(/exclusion, the lock's mistake: .* both held lock:\d/g)).size, told).toBe(1);
     expect(told).toContain('[released-by-other]');
-    expect(told).toMatch(/Repeat: npx lock-torture --topology=single .*--lock=\/.*\/blind-delete\.ts .*--seed \d+/);
+    expect(told).toMatch(/Repeat: npx lock-torture .*--topology=single .*--lock=\/.*\/blind-delete\.ts .*--seed \d+/);
     if (runner !== 'vitest') return;
     const story = (test: string) =>
       told.split(/FAIL {2}locks\.test\.ts > /).find((part) => part.startsWith(test)) ?? '';
@@ -444,22 +443,22 @@ async function install(cwd: string, ...what: string[]): Promise<void> {
   });
 }
 
-/** A folder that has the program. */
-function itself(manager: string): string {
-  const folder = join(home, `${manager}-itself`);
+/** The folder that has the programs which the tests call, all of one npm's: it is a second of processor each time it is called. */
+function programs(): string {
+  const folder = join(home, 'programs');
   mkdirSync(folder, { recursive: true });
   return folder;
 }
 
 /** A copy of the example, with what npm would put there. */
 function exampleFor(runner: string): string {
-  const example = join(home, runner);
+  // Node looks for what is imported in the folders above, too.
+  const example = join(programs(), runner);
   if (existsSync(example)) return example;
   cpSync(join(ROOT, 'examples', runner), example, { recursive: true });
   // The one that it has names this package, which is in no registry yet.
   writeFileSync(join(example, 'package.json'), '{ "type": "module" }');
-  if (runner === 'jest') renameSync(join(itself('jest'), 'node_modules'), join(example, 'node_modules'));
-  else mkdirSync(join(example, 'node_modules'));
+  mkdirSync(join(example, 'node_modules'));
   symlinkSync(join(project, 'node_modules/lock-torture'), join(example, 'node_modules/lock-torture'));
   if (runner === 'vitest')
     for (const at of [project, example])
@@ -471,7 +470,7 @@ function exampleFor(runner: string): string {
 function inShort(text: string): string {
   const sound = /\{ \.\.\.late, (lock(?:, signal)?) \}/;
   expect(text).toMatch(sound);
-  return text.replace(sound, "{ ...late, $1, timeLimit: '6s' }");
+  return text.replace(sound, "{ ...late, $1, timeLimit: '6s', clients: 4 }");
 }
 
 function write(path: string, text: string): void {

@@ -20,12 +20,12 @@ export interface Told {
 }
 
 /** Whether this is the deep layer. */
-export const isDeep = process.env.LOCK_TORTURE_DEEP === '1';
+export const isDeep = process.env.LOCK_TORTURE_TEST_DEEP === '1';
 
 /** Throws where a cause is named that was not true. `sample`: how many runs; in the deep layer a hundred times as many are drawn. */
 export function tried<Setup>(sample: number, setups: fc.Arbitrary<Setup>, judged: (setup: Setup) => Tried[]): Told {
   // The deep layer draws other runs each time, and prints what it drew.
-  const seed = isDeep && process.env.LOCK_TORTURE_SEED === undefined ? Math.floor(Math.random() * 2 ** 31) : SEED;
+  const seed = isDeep && process.env.LOCK_TORTURE_TEST_SEED === undefined ? Math.floor(Math.random() * 2 ** 31) : SEED;
   const names = new Map<string, number>();
   let [explicable, explained] = [0, 0];
   fc.assert(

@@ -23,7 +23,7 @@ const LEASES = [
 
 const CASES = MODELS.flatMap((model) => LEASES.map((one) => ({ ...one, model, kind: model.kind })));
 
-describe(`decide agrees with an oracle that tries everything (LOCK_TORTURE_SEED=${SEED})`, () => {
+describe(`decide agrees with an oracle that tries everything (LOCK_TORTURE_TEST_SEED=${SEED})`, () => {
   test.each(CASES)('$kind, $name', ({ model, leases, share, most }) => {
     const seen = { valid: 0, invalid: 0 };
     fc.assert(

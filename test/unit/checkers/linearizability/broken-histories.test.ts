@@ -220,7 +220,7 @@ const WAYS: { way: string; model: LockModel; reading: Reading; broken: (ops: Nam
   },
 ];
 
-describe(`what is broken in one way is found in that way (LOCK_TORTURE_SEED=${SEED})`, () => {
+describe(`what is broken in one way is found in that way (LOCK_TORTURE_TEST_SEED=${SEED})`, () => {
   test.each(WAYS)('$way', ({ model, reading, broken }) => {
     const places = fc.record({ sections: fc.integer({ min: 5, max: 30 }), clients: fc.integer({ min: 4, max: 9 }) });
     fc.assert(

@@ -69,7 +69,7 @@ function readsUnderOwnWrite(a: Core, b: Core): boolean {
 }
 
 test.each(WRONG)(
-  `pairs are counted exactly, and listed if there is room: $model.kind (LOCK_TORTURE_SEED=${SEED})`,
+  `pairs are counted exactly, and listed if there is room: $model.kind (LOCK_TORTURE_TEST_SEED=${SEED})`,
   ({ model, isWrong }) => {
     fc.assert(
       fc.property(cores, (drawn) => {

@@ -86,8 +86,8 @@ describe('what it says', () => {
       `repo/${NAME}`,
       "import { leaseMs } from './of-others';\nexport default { lock: './mine.ts', lease: leaseMs, nemesis: ['kill'], timeLimit: '9s', out: 'kept', known: 'known' };\n",
     );
-    const { flags, invocation, config } = await run('--time-limit', '4s');
-    expect(config).toBe(join(root, 'repo', NAME));
+    const { flags, invocation, origin } = await run('--time-limit', '4s');
+    expect(origin).toEqual([`config ${join(root, 'repo', NAME)}`]);
     const out = join(root, 'repo/kept');
     expect(flags).toMatchObject({
       lock: join(root, 'repo/mine.ts'),
