@@ -94,6 +94,18 @@ describe.runIf(noDocker === undefined)('a run in containers', () => {
       { atMs: 9_500, fault: 'kill', target: names('c2'), forMs: 6_000 },
       { atMs: 10_000, fault: 'cluster-failover', target: 'primary', forMs: 4_000 },
     ],
+    replica: [
+      { atMs: 300, fault: 'delay', target: names('c1'), forMs: 7_000, args: { delayMs: 5 } },
+      { atMs: 500, fault: 'pause', target: names('c2'), forMs: 6_000 },
+      { atMs: 800, fault: 'failover-to', target: 'primary', forMs: 4_000 },
+      { atMs: 1_500, fault: 'partition', target: names('c3'), forMs: 3_000 },
+    ],
+    sentinel: [
+      { atMs: 300, fault: 'delay', target: names('c1'), forMs: 17_000, args: { delayMs: 5 } },
+      { atMs: 500, fault: 'kill', target: names('c2'), forMs: 15_000 },
+      { atMs: 800, fault: 'sentinel-failover', target: 'primary', forMs: 16_000 },
+      { atMs: 3_000, fault: 'partition', target: names('c3'), forMs: 5_000 },
+    ],
   };
 
   it.each(Object.entries(OVERLAPPING))(
