@@ -3,11 +3,13 @@
 // again. Those `inOneFile` have their packages in it, too, for they run in containers, where there are none. Those `inParts` share
 // what several of them need (`parts/`), and load packages as before. Those `forPages` are scripts of pages (`reports/page/script.ts`), in
 // one piece each.
+// What packages are in them is written down with their licences (`bundled-licences.txt`).
+//
 // Excludes: what is loaded by a path that is made while it runs (locks); it stays as it was compiled.
 //
 // Argument: the folder that was compiled to. It is used when its name is `dist`, whatever it is called now.
 
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, transform } from 'esbuild';
@@ -25,6 +27,7 @@ const common = {
   keepNames: true,
   sourcemap: true,
   sourcesContent: false,
+  metafile: true,
   outdir: compiled,
   outbase: compiled,
   allowOverwrite: true,
@@ -48,8 +51,22 @@ const knowsItsPlace = {
   },
 };
 
+/** A section for each package that the bundles have in them: its name, version and licence, and the text that it comes with. */
+async function licencesOf(...bundles) {
+  const inputs = bundles.flatMap(({ metafile }) => Object.keys(metafile.inputs));
+  // The innermost: a package may have brought another version of one along.
+  const folders = new Set(inputs.flatMap((path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path) ?? []));
+  const sections = [...folders].sort().map(async (folder) => {
+    const { name, version, license } = JSON.parse(await readFile(join(project, folder, 'package.json'), 'utf8'));
+    const file = (await readdir(join(project, folder))).find((one) => /^licen[cs]e/i.test(one));
+    const text = file === undefined ? '' : `\n${(await readFile(join(project, folder, file), 'utf8')).trim()}\n`;
+    return `${name} ${version}: ${license}\n${text}`;
+  });
+  return (await Promise.all(sections)).join(`\n${'-'.repeat(80)}\n\n`);
+}
+
 try {
-  await build({
+  const alone = await build({
     ...common,
     entryPoints: paths(bundledPrograms.inOneFile),
     // Some packages are CommonJS and ask for `require`.
@@ -65,7 +82,7 @@ try {
     banner: { js: 'const compiledFolder = /^.*\\/dist\\//.exec(import.meta.url)[0];' },
   });
   // A page carries its script with it: every run writes one.
-  await build({
+  const pages = await build({
     ...common,
     platform: 'browser',
     target: 'es2022',
@@ -76,6 +93,7 @@ try {
     sourcemap: false,
     charset: 'ascii',
   });
+  await writeFile(join(compiled, 'bundled-licences.txt'), await licencesOf(alone, pages));
 } catch {
   process.exit(1); // esbuild has said why
 }

@@ -82,6 +82,7 @@ describe('the package', () => {
     /^(package\.json|README\.md|LICENSE|NOTICE|CHANGELOG\.md)$/,
     /^bin\/[a-z-]+\.mjs$/,
     /^dist\/(checkers|cli|docker|harness|lock-impl|matrix|nemesis|parts|reports|scenarios|selftest|workloads)\/[\w./-]+\.js$/,
+    /^dist\/bundled-licences\.txt$/,
     /^dist\/(cli\/api\/[a-z-]+|harness\/vocabulary\/[a-z-]+|lock-impl\/define-lock)\.d\.ts$/,
     /^docs\/[\w-]+\.(md|schema\.json)$/,
     /^docker\/(client|server)\.Dockerfile$/,
@@ -93,6 +94,9 @@ describe('the package', () => {
     expect(files.filter((path) => !KINDS.some((kind) => kind.test(path)))).toEqual([]);
     // Else each run would bundle it for itself.
     expect(files).toContain('dist/reports/browser/run.page.js');
+    const licences = readFileSync(join(project, 'node_modules/lock-torture/dist/bundled-licences.txt'), 'utf8');
+    for (const name of ['ioredis', 'pg', 'mysql2', 'denque', 'uplot'])
+      expect(licences).toMatch(new RegExp(`^${name} \\d.*: (MIT|Apache-2\\.0)$`, 'm'));
     for (const kind of KINDS)
       expect(
         files.some((path) => kind.test(path)),
