@@ -19,7 +19,8 @@ const FAILOVERS = [
 
 interface ServiceCanary {
   argv: readonly string[];
-  cause: string;
+  /** Each is one that its mistake has; any of them will do. */
+  causes: readonly string[];
   /** Absent: of any. */
   class?: ViolationClass;
   twin: string;
@@ -29,57 +30,61 @@ interface ServiceCanary {
 export const SERVICE_CANARIES: Record<string, ServiceCanary> = {
   'etcd-read-then-put': {
     argv: ['--service', 'etcd', '--topology', 'single', '--nemesis', 'none', '--time-limit', '8s'],
-    cause: 'overwritten',
+    causes: ['overwritten'],
     twin: 'etcd-lease',
   },
   'etcd-blind-delete': {
     argv: ['--service', 'etcd', '--nemesis', 'pause:holder', '--time-limit', '20s'],
-    cause: 'removed-early',
+    causes: ['removed-early'],
     twin: 'etcd-lease',
   },
   'etcd-lock-api-unwatched': {
     argv: [
       ...['--service', 'etcd', '--nemesis', 'partition:client', '--lease', '2s', '--hold', '1.5x..3x'],
-      ...['--time-limit', '20s'],
+      // Some twenty holds in 20 s, of which few are of a client that is cut off.
+      ...['--time-limit', '40s'],
     ],
-    cause: 'client-cut-off',
+    // Whether it was still cut off when its lease ended is chance; it was not told either way.
+    causes: ['client-cut-off', 'not-told'],
     twin: 'etcd-lock-api',
   },
   'zk-lost-create': {
     // What was under way is carried out when it goes on, and its clients have given up by then.
     argv: ['--service', 'zookeeper', '--topology', 'single', '--nemesis', 'pause:primary', '--time-limit', '20s'],
     // A deadlock, which is the lock's whatever stands in the way.
-    cause: 'unexplained',
+    causes: ['unexplained'],
     class: 'liveness',
     twin: 'zk-lock',
   },
   'zk-no-session-check': {
     argv: [
       ...['--service', 'zookeeper', '--nemesis', 'partition:client', '--lease', '2s', '--hold', '1.5x..3x'],
-      ...['--time-limit', '20s'],
+      // Some twenty holds in 20 s, of which few are of a client that is cut off.
+      ...['--time-limit', '40s'],
     ],
-    cause: 'client-cut-off',
+    // Whether it was still cut off when its lease ended is chance; it was not told either way.
+    causes: ['client-cut-off', 'not-told'],
     twin: 'zk-lock',
   },
   'pg-row-read-then-write': {
     argv: ['--service', 'postgres', '--topology', 'single', '--nemesis', 'none', '--time-limit', '8s'],
-    cause: 'overwritten',
+    causes: ['overwritten'],
     twin: 'pg-row',
   },
   'pg-advisory-anywhere': {
     // Who has one for less than that is not seen: it is asked now and then.
     argv: ['--service', 'postgres', '--nemesis', 'none', '--time-limit', '10s', '--hold', '0.05x..0.2x'],
-    cause: 'local-to-one-server',
+    causes: ['local-to-one-server'],
     twin: 'pg-advisory',
   },
   'mariadb-row-read-then-write': {
     argv: ['--service', 'mariadb', '--topology', 'single', '--nemesis', 'none', '--time-limit', '8s'],
-    cause: 'overwritten',
+    causes: ['overwritten'],
     twin: 'mariadb-row',
   },
   'mariadb-get-lock-anywhere': {
     argv: ['--service', 'mariadb', '--nemesis', 'none', '--time-limit', '10s', '--hold', '0.05x..0.2x'],
-    cause: 'local-to-one-server',
+    causes: ['local-to-one-server'],
     twin: 'mariadb-get-lock',
   },
 };
@@ -107,12 +112,13 @@ export const servicesClaims = [
   {
     cases: Object.entries(SERVICE_CANARIES).map(([name, { argv }]) => ({ name, argv: ['--lock', name, ...argv] })),
     seeds: TEN,
-    claims: Object.entries(SERVICE_CANARIES).map(([canary, { cause, class: of }]) => ({
-      what: `${canary} is caught, with the cause ${cause}`,
+    claims: Object.entries(SERVICE_CANARIES).map(([canary, { causes, class: of }]) => ({
+      what: `${canary} is caught, with the cause ${causes.join(' or ')}`,
       of: 'runs' as const,
       least: 9,
       says: ({ violations }: Results, name: string) =>
-        name === canary && violations.some((one) => one.cause.name === cause && (of === undefined || one.class === of)),
+        name === canary &&
+        violations.some((one) => causes.includes(one.cause.name) && (of === undefined || one.class === of)),
     })),
   },
   {
@@ -127,7 +133,9 @@ export const servicesClaims = [
         of: 'runs' as const,
         least: 3 * Object.keys(SERVICE_CANARIES).length,
         says: ({ violations }: Results, name: string) =>
-          !violations.some((one) => one.cause.name === SERVICE_CANARIES[name]!.cause && one.blame?.on === 'lock'),
+          !violations.some(
+            (one) => SERVICE_CANARIES[name]!.causes.includes(one.cause.name) && one.blame?.on === 'lock',
+          ),
       },
     ],
   },
