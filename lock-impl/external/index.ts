@@ -57,6 +57,11 @@ function javaProject(what: string, folder: string, ownSources: readonly string[]
 
 const redisson = javaProject('Redisson adapters', 'redisson', ['Channels', 'Locks']);
 const spring = javaProject('Spring adapters', 'spring', ['Commands', 'Locks']);
+const curator = javaProject('Curator adapter', 'curator', [
+  ...['Locks', 'Requests', 'Sessions'],
+  // Only there ZooKeeper's own client lets itself be looked at.
+  'org/apache/zookeeper/ListenedSocket',
+]);
 
 const python: ExternalProject = {
   what: 'Python adapters',
@@ -199,6 +204,16 @@ export const externalLocks: Record<string, ExternalLock> = {
     'net.javacrumbs.shedlock:shedlock-provider-redis-spring@7.10.1: RedisLockProvider with safeUpdate',
     'as set-nx-px; whether an unlock came too late it does not say',
   ),
+  'curator/mutex': {
+    project: curator,
+    variant: 'mutex',
+    family: 'external',
+    forms: ONE_TRY,
+    summary: 'org.apache.curator:curator-recipes@5.9.0: InterProcessMutex, acquire(wait) and release()',
+    claims:
+      'as zk-lock, the czxid its token; told lost as soon as the connection is suspended; a release says nothing of one that came too late',
+    topologies: ['zookeeper', 'zookeeper-single'],
+  },
   'go/redsync': {
     project: go,
     variant: 'redsync',

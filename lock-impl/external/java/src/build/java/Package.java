@@ -56,9 +56,9 @@ final class Package {
     main.put(Attributes.Name.CLASS_PATH, path);
     try (OutputStream file = Files.newOutputStream(folder.resolve("client.jar"));
         var jar = new JarOutputStream(file, manifest);
-        var classes = Files.list(folder.resolve("classes"))) {
-      for (Path one : classes.sorted().toList()) {
-        jar.putNextEntry(new JarEntry(one.getFileName().toString()));
+        var classes = Files.walk(folder.resolve("classes"))) {
+      for (Path one : classes.filter(Files::isRegularFile).sorted().toList()) {
+        jar.putNextEntry(new JarEntry(folder.resolve("classes").relativize(one).toString()));
         Files.copy(one, jar);
       }
     }

@@ -31,6 +31,8 @@ public final class Client {
   private boolean quorum;
   private int leaseMs;
   private int timeoutMs;
+  /** Of this process. */
+  private String name;
 
   /** Null in workloads that have none. */
   private Resource resource;
@@ -115,6 +117,19 @@ public final class Client {
         });
   }
 
+  /** What is said of a hold unasked, its own answer before or after it. */
+  private record Notices(int id) implements Library.Telling {
+    @Override
+    public void renewed(long sentNs, long leaseMs) {
+      say(Map.of("type", "renewed", "hold", id, "at", sentNs, "leaseMs", leaseMs));
+    }
+
+    @Override
+    public void lost(long atNs, String why) {
+      say(Map.of("type", "lost", "hold", id, "at", atNs, "reason", why));
+    }
+  }
+
   private Map<String, Object> handle(JsonObject request) {
     var answer = new LinkedHashMap<String, Object>();
     answer.put("id", request.get("id").getAsInt());
@@ -157,10 +172,11 @@ public final class Client {
     JsonObject options = request.getAsJsonObject("options");
     leaseMs = options.get("leaseMs").getAsInt();
     timeoutMs = options.get("commandTimeoutMs").getAsInt();
+    name = options.get("client").getAsString();
     if (options.has("resource")) resource = new Resource(options.getAsJsonObject("resource"), timeoutMs);
     connect(topology);
     // A JVM loads a thousand classes at its first lock: not to be measured as the lock's slowness.
-    String own = "lock-torture-warm-up:" + options.get("client").getAsString();
+    String own = "lock-torture-warm-up:" + name;
     try {
       warmUp(own);
     } catch (Exception error) {
@@ -195,7 +211,7 @@ public final class Client {
     while (true) {
       Library fresh = libraries.get();
       try {
-        Aside.within(ONE_TRY_MS, () -> fresh.connect(topology, new Library.Times(leaseMs, timeoutMs), wire));
+        Aside.within(ONE_TRY_MS, () -> fresh.connect(topology, new Library.Times(leaseMs, timeoutMs, name), wire));
         library = fresh;
         return;
       } catch (Exception error) {
@@ -244,9 +260,11 @@ public final class Client {
       }
       holds.put(id, new Held(key, Thread.currentThread().getId(), granted.holding(), granted.token()));
       var value = new LinkedHashMap<String, Object>();
-      value.put("grantSent", operation.sentNs(library.claims().several()));
+      Long fromNs = granted.leaseFromNs();
+      value.put("grantSent", fromNs != null ? fromNs : operation.sentNs(library.claims().several()));
       if (granted.token() != null) value.put("token", granted.token());
       operation.granted();
+      granted.holding().tells(new Notices(id));
       return value;
     } finally {
       operation.over();

@@ -22,11 +22,23 @@ interface Library extends AutoCloseable {
     }
   }
 
-  /** The run's usual lease, and the longest that one command may take, in milliseconds. */
-  record Times(int leaseMs, int commandMs) {}
+  /** The run's usual lease, and the longest that one command may take, in milliseconds; and what the process is called. */
+  record Times(int leaseMs, int commandMs, String client) {}
 
-  /** What was granted, and its token where it has one. */
-  record Granted(Holding holding, Long token) {}
+  /** What was granted, its token where it has one, and from when its lease runs where that is not told by its last try. */
+  record Granted(Holding holding, Long token, Long leaseFromNs) {
+    Granted(Holding holding, Long token) {
+      this(holding, token, null);
+    }
+  }
+
+  /** What a library says of a hold unasked. */
+  interface Telling {
+    /** Its lease runs anew, from when that was sent. */
+    void renewed(long sentNs, long leaseMs);
+
+    void lost(long atNs, String why);
+  }
 
   /** Both return false where the library says that it was not ours any more. */
   interface Holding {
@@ -36,6 +48,9 @@ interface Library extends AutoCloseable {
     default boolean prolong(long leaseMs) throws Exception {
       throw new Refused("unsupported: extend");
     }
+
+    /** From now on it says what becomes of it, and what has by now. */
+    default void tells(Telling telling) {}
   }
 
   Claims claims();

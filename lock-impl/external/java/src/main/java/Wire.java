@@ -146,6 +146,14 @@ final class Wire {
     notifyAll();
   }
 
+  /** What this thread's operation was about is left to the library, which may send more for it later. */
+  synchronized void mayLeaveYet() {
+    Operation running = this.running.get(Thread.currentThread().getId());
+    if (running == null) return;
+    running.sent = true;
+    running.doubt = true;
+  }
+
   private List<Operation> of(String text) {
     var naming = running.values().stream().filter(one -> names(text, one.key)).toList();
     if (naming.isEmpty()) return naming;
