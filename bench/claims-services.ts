@@ -95,6 +95,7 @@ export const servicesClaims = [
       ['etcd', 'etcd-lease'],
       ['etcd', 'etcd-lock-api'],
       ['zookeeper', 'zk-lock'],
+      ['zookeeper', 'curator/mutex'],
     ].map(([service, lock]) => ({
       name: lock!,
       argv: ['--service', service!, '--lock', lock!, '--time-limit', '20s', '--nemesis', QUORUM_FAULTS],
@@ -104,7 +105,7 @@ export const servicesClaims = [
       {
         what: 'a lock by majority is never held twice while leaders die and are cut off, with at least 5 struck holds',
         of: 'runs' as const,
-        least: 30,
+        least: 40,
         says: ({ found, stats }: Results) => (found.exclusion ?? 0) === 0 && (stats.struckHolds ?? 0) >= 5,
       },
     ],

@@ -4,6 +4,7 @@ import { blamedOn } from '../harness/record/facts/blame.js';
 import type { LockDefinition } from '../harness/vocabulary/lock.js';
 import type { LockModel } from '../harness/vocabulary/protocol.js';
 import type { Results } from '../harness/vocabulary/verdict.js';
+import { argvOfPlace } from '../cli/batches/matrix-cells.js';
 import { externalLocks } from '../lock-impl/external/index.js';
 import { builtinLock } from '../lock-impl/index.js';
 import { trials } from '../selftest/index.js';
@@ -82,7 +83,7 @@ const OF_OTHER_LANGUAGES = Object.entries(externalLocks)
     name,
     argv: [
       // A lease that leaves time: clients of a busy machine are late by themselves.
-      ...['--lock', name, '--topology', topologies[0]!, '--nemesis', 'none', '--time-limit', '8s', '--lease', '9.7s'],
+      ...['--lock', name, ...argvOfPlace(topologies[0]!), '--nemesis', 'none', '--time-limit', '8s', '--lease', '9.7s'],
       ...(/semaphore|permit/.test(name) ? ['--workload', 'semaphore'] : []),
     ],
   }));

@@ -30,7 +30,7 @@ export async function benchConform(argv: string[]): Promise<void> {
     .exitOverride();
   command.parse(argv, { from: 'user' });
   const { only, builtIn, out } = command.opts<Flags>();
-  const all = [...Object.keys(externalLocks), ...(builtIn ? OUR_OWN : [])];
+  const all = [...OF_OTHER_LANGUAGES, ...(builtIn ? OUR_OWN : [])];
   const named = only?.split(',') ?? all;
   const unknown = named.find((name) => !all.includes(name));
   if (unknown !== undefined) throw new UsageError(`no adapter is called "${unknown}"; there are ${all.join(', ')}`);
@@ -49,6 +49,9 @@ export async function benchConform(argv: string[]): Promise<void> {
 }
 
 const ON_REDIS = topologiesOfService('redis');
+const OF_OTHER_LANGUAGES = Object.keys(externalLocks).filter((name) =>
+  ON_REDIS.includes(externalLocks[name]!.topologies[0]!),
+);
 /** Without the broken ones, those that are another package's, and those that are not on Redis, whose commands are not read. */
 const OUR_OWN = Object.keys(locks).filter(
   (name) => !/^(broken|third-party)\//.test(name) && ON_REDIS.includes(locks[name]!.topologies[0]!),

@@ -45,6 +45,9 @@ const quorums = [redsync, ...carefulQuorums];
 /** It asks one node after the other, and tries some ten seconds at each that is out of reach. */
 const patientQuorum: LockColumn[] = [{ lock: 'redisson/redlock', topologies: ['redlock'] }];
 
+/** On ZooKeeper, by sessions. */
+const curator: LockColumn[] = [{ lock: 'curator/mutex', topologies: ['zookeeper'] }];
+
 /**
  * Where nothing happens a run is as it is by itself, with tries that end soon or are given up. Under a fault all holds are of one
  * kind, and all who want the lock wait: what comes of it is the fault's doing.
@@ -57,7 +60,7 @@ const anothersDeleted = 'a holder that comes late deletes or takes over the lock
 
 export const externalRows: readonly Cell[] = [
   ...row('nothing', flags('--nemesis', 'none'), [
-    [[...plainLocks, fenced, ...semaphores, ...carefulQuorums], 'safe', 'nothing happens'],
+    [[...plainLocks, fenced, ...semaphores, ...curator, ...carefulQuorums], 'safe', 'nothing happens'],
     [
       [multi, ...patientQuorum],
       'safe',
@@ -77,10 +80,17 @@ export const externalRows: readonly Cell[] = [
       'stale',
       'a holder that sleeps past its lease cannot know',
     ],
+    [curator, 'stale', 'a holder that sleeps past the time-out of its session cannot know'],
     [unowned, 'exclusion', anothersDeleted],
   ]),
   ...row('holder-cut-off', flags('--workload', 'renewal', '--nemesis', 'partition:holder', '--lease', '1s'), [
     [oneServer('redisson/watchdog'), 'stale', 'it tells its client never that renewals fail'],
+    [
+      curator,
+      'safe',
+      'its client takes the connection for lost after two thirds of the session, and says so',
+      flags('--workload', 'renewal', '--nemesis', 'partition:holder', '--lease', '2s'),
+    ],
   ]),
   ...row('client-crash', flags('--nemesis', 'kill:holder', '--lease', '2s', ...SHORT), [
     [
@@ -88,6 +98,7 @@ export const externalRows: readonly Cell[] = [
       'safe',
       'the lease ends, and the lock is free again',
     ],
+    [curator, 'safe', 'the session times out, and the lock is free again'],
     [[plainSemaphore], 'liveness', 'a permit has no lease: that of a client that died is lost for ever'],
   ]),
   ...row('node-forgets', flags('--nemesis', 'amnesia', '--persistence', 'none', ...LONG), [
@@ -128,7 +139,7 @@ export const externalRows: readonly Cell[] = [
     [[...allPlainLocks, fenced, ...quorums], 'safe', 'no server forgets a grant, and careful clients stop in time'],
   ]),
   ...row('partition', flags('--nemesis', 'partition', ...SHORT), [
-    [quorums, 'safe', 'a minority that is cut off decides nothing'],
+    [[...quorums, ...curator], 'safe', 'a minority that is cut off decides nothing'],
     [[...allPlainLocks, fenced], 'safe', 'a server that cannot be reached grants nothing, and forgets nothing'],
   ]),
   ...row('release-by-an-expired-holder', play('only-the-owner-releases'), [

@@ -42,6 +42,7 @@ function languages({ cells }: Measured): Map<string, string[]> {
 const LANGUAGES: Readonly<Record<string, string>> = {
   redisson: 'Java',
   spring: 'Java',
+  curator: 'Java',
   go: 'Go',
   python: 'Python',
   rust: 'Rust',

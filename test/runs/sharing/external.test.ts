@@ -6,9 +6,16 @@
  * and is no mistake of the way it is started.
  */
 import { describe, expect, it } from 'vitest';
+import { argvOfPlace } from '../../../cli/batches/matrix-cells.js';
+import { topologies as kinds } from '../../../harness/topologies/index.js';
 import { externalLocks } from '../../../lock-impl/external/index.js';
 import { here } from '../../support/needs.js';
+import { lacking } from '../../support/needs-service.js';
 import { QUIET, torture } from '../../support/torture.js';
+
+/** Services that some of them are for, and why each cannot be had here. */
+const services = new Set(Object.values(externalLocks).map(({ topologies }) => kinds[topologies[0]!]!.service));
+const lacks = new Map(await Promise.all([...services].map(async (name) => [name, await lacking(name)] as const)));
 
 /** A cold build downloads and compiles libraries on a machine that has other tests to run. */
 const BUILD_MS = 10 * 60_000;
@@ -23,14 +30,14 @@ const workloadFor = (name: string) => {
 const folderOf = (name: string) => name.split('/')[0];
 
 describe.each(Object.entries(externalLocks))('%s', (name, { project, topologies }) => {
-  const isBuildable = project.needs.every(([tool]) => here(tool));
+  const isBuildable =
+    project.needs.every(([tool]) => here(tool)) && lacks.get(kinds[topologies[0]!]!.service) === undefined;
   const tried = isFirst(name) ? topologies : topologies.slice(0, 1);
   it.runIf(isBuildable).each(tried)('is granted on %s, and never to two', { timeout: BUILD_MS }, async (topology) => {
     const { status, output, errors, results } = await torture([
       ...QUIET,
       ...workloadFor(name),
-      '--topology',
-      topology,
+      ...argvOfPlace(topology),
       '--lock',
       name,
       '--time-limit',

@@ -11,6 +11,7 @@ const pinnedByMaven = (artifact: string, version: string) =>
 /** The file of a project that pins versions, by the project's folder, and how it writes one. */
 const PINS: Record<string, [file: string, pinned: (library: string, version: string) => string]> = {
   redisson: ['pom.xml', (library, version) => pinnedByMaven(library.split(':')[1]!, version)],
+  curator: ['pom.xml', (library, version) => pinnedByMaven(library.split(':')[1]!, version)],
   spring: ['pom.xml', (library, version) => pinnedByMaven(library.split(':')[1]!, version)],
   go: ['go.mod', (library, version) => `${library} ${version}`],
   rust: ['Cargo.toml', (library, version) => `${library} = { version = "${version}"`],
