@@ -28,7 +28,8 @@ import org.apache.zookeeper.proto.RequestHeader;
 
 /** As that of the other adapters, whose place it takes, with a server that knows what a mutex asks of ZooKeeper. */
 final class WarmUp {
-  private static final int LEASE_MS = 4_000;
+  /** A session that outlives whatever else the machine has to do. */
+  private static final int LEASE_MS = 60_000;
   private static final byte[] PASSWORD = new byte[16];
 
   static void run(List<String> variants, Answering answering) throws IOException {
@@ -41,7 +42,7 @@ final class WarmUp {
               "options", Map.of("client", "c1", "leaseMs", LEASE_MS, "commandTimeoutMs", 500, "seed", 1));
       var gson = new Gson();
       for (String variant : variants) {
-        var told = answering.of(variant, gson.toJson(init), "{\"id\":1,\"op\":\"acquire\",\"key\":\"k\",\"leaseMs\":4000,\"waitMs\":0}",
+        var told = answering.of(variant, gson.toJson(init), "{\"id\":1,\"op\":\"acquire\",\"key\":\"k\",\"leaseMs\":60000,\"waitMs\":0}",
             "{\"id\":2,\"op\":\"release\",\"hold\":1}");
         System.err.println(told);
       }

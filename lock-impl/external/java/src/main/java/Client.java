@@ -190,10 +190,10 @@ public final class Client {
 
   /** Takes a lock and gives it back, and has another thread wait for it in between. */
   private void warmUp(String key) throws Exception {
-    var granted = library.take(key, false, 0, 1_000);
+    var granted = library.take(key, false, 0, leaseMs);
     try {
       Aside.within(timeoutMs, () -> {
-        var second = library.take(key, false, 1, 1_000);
+        var second = library.take(key, false, 1, leaseMs);
         if (second != null) second.holding().giveBack();
       });
     } finally {
