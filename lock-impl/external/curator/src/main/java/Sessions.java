@@ -24,6 +24,8 @@ final class Sessions {
   /** Its monitor guards the holds. */
   Requests requests;
   private ConnectionState state = ConnectionState.LOST;
+  /** How often it was suspended or lost. */
+  private int breaks;
 
   Sessions(long leaseMs) {
     this.leaseMs = leaseMs;
@@ -39,7 +41,9 @@ final class Sessions {
   private void changed(ConnectionState next) {
     synchronized (requests) {
       state = next;
-      if (!next.isConnected()) for (Hold hold : Set.copyOf(holds)) hold.lose(next.name());
+      if (next.isConnected()) return;
+      breaks++;
+      for (Hold hold : Set.copyOf(holds)) hold.lose(next.name());
     }
   }
 
@@ -51,12 +55,15 @@ final class Sessions {
   /** What a mutex of the calling thread was granted. */
   Library.Granted granted(Locks.Owned mutex, Requests.Attempt attempt, Wire wire) {
     Requests.Made made = made(mutex, attempt);
+    int before = breaks();
+    // Not under the monitor: Curator may be closing a client, which waits for a socket that wants it.
+    long session = session();
     synchronized (requests) {
       long fromNs = Math.max(made.sentNs(), requests.lastSentNs(made.session()) - uncountedNs);
       var hold = new Hold(mutex, attempt, made.session(), fromNs, wire);
       holds.add(hold);
-      if (!state.isConnected()) hold.lose(state.name());
-      else if (made.session() != session()) hold.lose("another session");
+      if (!state.isConnected() || breaks != before) hold.lose(ConnectionState.SUSPENDED.name());
+      else if (made.session() != session) hold.lose("another session");
       return new Library.Granted(hold, made.czxid() == 0 ? null : made.czxid(), fromNs);
     }
   }
@@ -74,6 +81,12 @@ final class Sessions {
       System.err.println("no token: " + unasked);
     }
     return new Requests.Made(path, 0, 0, sentNs);
+  }
+
+  private int breaks() {
+    synchronized (requests) {
+      return breaks;
+    }
   }
 
   private long session() {

@@ -21,7 +21,7 @@ import org.apache.zookeeper.proto.ConnectResponse;
 import org.apache.zookeeper.proto.Create2Response;
 import org.apache.zookeeper.proto.CreateRequest;
 import org.apache.zookeeper.proto.DeleteRequest;
-import org.apache.zookeeper.proto.GetChildrenResponse;
+import org.apache.zookeeper.proto.GetChildren2Response;
 import org.apache.zookeeper.proto.GetDataResponse;
 import org.apache.zookeeper.proto.ReplyHeader;
 import org.apache.zookeeper.proto.RequestHeader;
@@ -106,8 +106,9 @@ final class WarmUp {
         queue.remove(delete.getPath());
         return null;
       }
-      case OpCode.getChildren -> {
-        return new GetChildrenResponse(queue.stream().map(path -> path.substring(path.lastIndexOf('/') + 1)).toList());
+      case OpCode.getChildren2 -> {
+        var names = queue.stream().map(path -> path.substring(path.lastIndexOf('/') + 1)).toList();
+        return new GetChildren2Response(names, new Stat());
       }
       case OpCode.getData -> {
         return new GetDataResponse(new byte[0], new Stat());
