@@ -1,10 +1,10 @@
 /** What plain runs must say, by area: the cases of `npm run bench -- accept <area>`. */
+import { argvOfPlace } from '../cli/batches/matrix-cells.js';
 import { isCaught } from '../cli/batches/selftest-jobs.js';
 import { blamedOn } from '../harness/record/facts/blame.js';
 import type { LockDefinition } from '../harness/vocabulary/lock.js';
 import type { LockModel } from '../harness/vocabulary/protocol.js';
 import type { Results } from '../harness/vocabulary/verdict.js';
-import { argvOfPlace } from '../cli/batches/matrix-cells.js';
 import { externalLocks } from '../lock-impl/external/index.js';
 import { builtinLock } from '../lock-impl/index.js';
 import { trials } from '../selftest/index.js';
