@@ -136,7 +136,7 @@ final class Sessions {
       if (telling != null) telling.lost(lostNs, why);
     }
 
-    /** Of one that had gone with its session Curator says nothing. */
+    /** Of one that had gone with its session Curator says nothing; who was told that it was lost knows better. */
     @Override
     public boolean giveBack() throws Exception {
       synchronized (requests) {
@@ -144,7 +144,9 @@ final class Sessions {
       }
       try {
         mutex.release();
-        return true;
+        synchronized (requests) {
+          return why == null;
+        }
       } catch (Exception error) {
         wire.mayLeaveYet(); // it is deleted in the background once there is a connection
         throw error;
