@@ -22,6 +22,8 @@ const BUILD_TIMEOUT_MS = 600_000;
 const DOCKERFILE = 'docker/Dockerfile';
 /** Of the project, beside its packages. */
 const PARTS = ['package.json', 'LICENSE', 'bin', 'dist', 'docs', 'harness/native', 'docker/native-packages.mjs'];
+/** All that the image is made of has to be in the package: an installed tool makes it, too. */
+export const MADE_OF: readonly string[] = [DOCKERFILE, ...PARTS];
 
 export interface ContainerEngine {
   /** The program that talks to it, as argv. */

@@ -20,6 +20,7 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { MADE_OF } from '../../../cli/run/tool-image.js';
 import { ended } from '../../support/ended.js';
 import { ROOT } from '../../support/torture.js';
 
@@ -85,7 +86,8 @@ describe('the package', () => {
     /^dist\/bundled-licences\.txt$/,
     /^dist\/(cli\/api\/[a-z-]+|harness\/vocabulary\/[a-z-]+|lock-impl\/define-lock)\.d\.ts$/,
     /^docs\/[\w-]+\.(md|schema\.json)$/,
-    /^docker\/(client|server)\.Dockerfile$/,
+    /^docker\/((client|server)\.)?Dockerfile$/,
+    /^docker\/native-packages\.mjs$/,
     /^harness\/native\/([a-z-]+\.c|prebuilt\.json)$/,
     /^lock-impl\/external\/[\w./-]+\.(md|py|txt|go|mod|sum|java|xml|rs|toml|lock|sha256)$/,
   ];
@@ -117,6 +119,14 @@ describe('the package', () => {
       .map(([path]) => path);
     expect(named.length).toBeGreaterThan(5);
     for (const path of [...entries, ...named]) expect(files).toContain(path.replace(/^\.\//, ''));
+  });
+
+  it('has all that the images of its containers are made of', () => {
+    for (const part of MADE_OF)
+      expect(
+        files.some((path) => path === part || path.startsWith(`${part}/`)),
+        part,
+      ).toBe(true);
   });
 
   it('runs no script when it is installed, and brings no published lock library', () => {
