@@ -145,6 +145,7 @@ const TEST_RUNNERS: ReadonlySet<string> = new Set([
   'jest',
   'node:test',
   'lock-torture/vitest',
+  'lock-torture/jest',
 ]);
 
 function ofATest(path: string): string {

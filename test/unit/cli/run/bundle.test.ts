@@ -32,3 +32,13 @@ test('of two builds at once each comes to its end: runs of a batch begin togethe
   begin();
   expect(await second).toBe(join(folder, 'second/lock.mjs'));
 });
+
+test.each(['vitest', '@jest/globals', 'node:test', 'lock-torture/vitest', 'lock-torture/jest'])(
+  'a lock that imports %s is a test, and is refused in one line',
+  async (runner) => {
+    writeFileSync(join(folder, 'a.test.ts'), `import '${runner}';\nexport default {};\n`);
+    await expect(bundle(join(folder, 'a.test.ts'), { cwd: folder, outFolder: folder, clientMain })).rejects.toThrow(
+      `a.test.ts:1:8: a lock cannot import ${runner}: every client loads it in a process of its own`,
+    );
+  },
+);
