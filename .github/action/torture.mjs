@@ -2,7 +2,7 @@
  * The action's one step: runs the lock on each topology, in each image where some are named, and says what came of it the way GitHub hears it (annotations, outputs),
  * and as a badge. What is asked comes by the environment, never by a command line. Exit status: the worst of the runs'.
  */
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -33,19 +33,20 @@ const more = FLAGS.split('\n')
   .filter(Boolean);
 
 mkdirSync(OUT, { recursive: true });
-const statuses = runs.map(({ topology, image }) => {
+const statuses = [];
+for (const { topology, image } of runs) {
   const where = image === undefined ? topology : `${topology}, ${image}`;
   const asked = [`--topology=${topology}`, `--fail-on=${FAIL_ON}`, `--time-limit=${seconds}s`, `--out=${OUT}`];
   const inImage = image === undefined ? [] : ['--runtime=docker', `--image=${image}`];
   const flags = [...asked, ...inImage, ...(LOCK === '' ? [] : [`--lock=${LOCK}`]), ...more];
   console.log(`::group::lock-torture on ${where}`);
   rmSync(join(OUT, 'latest'), { force: true });
-  const ended = spawnSync(process.execPath, [program(), ...flags], { stdio: 'inherit' });
+  const ended = await torture(flags);
   const status = statusOf(ended.status);
   console.log('::endgroup::');
-  tell(where, status);
-  return status;
-});
+  tell(where, status, ended.complaint);
+  statuses.push(status);
+}
 const worst = statuses.reduce((one, other) => (ORDER.indexOf(other) > ORDER.indexOf(one) ? other : one), 0);
 const verdict = VERDICTS[worst] ?? 'unknown';
 const badge = join(OUT, 'badge.json');
@@ -64,6 +65,25 @@ function named(list) {
     .filter(Boolean);
 }
 
+/** Its exit status, and the last thing that it complained of, which is in the log as well. */
+async function torture(flags) {
+  const child = spawn(process.execPath, [program(), ...flags], { stdio: ['ignore', 'inherit', 'pipe'] });
+  let errors = '';
+  child.stderr.setEncoding('utf8').on('data', (text) => {
+    process.stderr.write(text);
+    errors = (errors + text).slice(-LONGEST_MESSAGE);
+  });
+  const status = await new Promise((resolve) => child.once('close', resolve));
+  return {
+    status,
+    complaint: `\n${errors}`
+      .split(/\nlock-torture: /)
+      .slice(1)
+      .at(-1)
+      ?.trim(),
+  };
+}
+
 /** What is no verdict of a run that this one made is none: Node itself ends with 1 where a program throws. */
 function statusOf(status) {
   if (status === 3 || !(status in VERDICTS)) return 3;
@@ -76,15 +96,18 @@ function program() {
   return existsSync(own) ? own : fileURLToPath(new URL('../../bin/torture.mjs', import.meta.url));
 }
 
-/** An annotation: at the line of the lock's file where a stack names one, else at its beginning. */
-function tell(where, status) {
+/** An annotation: at the line of the lock's file where what is told names one, else at its beginning. */
+function tell(where, status, complaint) {
   if (status === 0) return;
   const results = status === 3 ? undefined : latest();
-  const headline = results?.headline ?? 'it could not run: see the log';
+  const headline = results?.headline ?? `it could not run: ${complaint ?? 'see the log'}`;
   const [worstOne] = results?.violations ?? [];
   const message = [headline, worstOne?.cause?.sentence, results && `Repeat: ${results.reproduce}`].filter(Boolean);
   const level = status === 1 ? 'error' : 'warning';
-  const properties = [`title=${property(`lock-torture on ${where}`)}`, ...place(results)];
+  const properties = [
+    `title=${property(`lock-torture on ${where}`)}`,
+    ...place(JSON.stringify(results?.violations) ?? complaint),
+  ];
   console.log(`::${level} ${properties.join(',')}::${escaped(message.join('\n').slice(0, LONGEST_MESSAGE))}`);
 }
 
@@ -96,14 +119,14 @@ function latest() {
   }
 }
 
-function place(results) {
+function place(told = '') {
   if (!/^[./].*\.[cm]?[jt]s$/.test(LOCK) || !existsSync(LOCK)) return [];
   const root = process.env.GITHUB_WORKSPACE ?? process.cwd();
   const file = relative(root, resolve(LOCK));
   const name = LOCK.split('/')
     .at(-1)
     .replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-  const [, line = '1'] = new RegExp(`${name}:(\\d+)`).exec(JSON.stringify(results?.violations ?? '')) ?? [];
+  const [, line = '1'] = new RegExp(`${name}:(\\d+)`).exec(told) ?? [];
   return [`file=${property(file)}`, `line=${line}`];
 }
 

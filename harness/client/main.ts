@@ -71,9 +71,16 @@ async function loadLock(path: string): Promise<LockDefinition> {
     module = await import(url);
   } catch (error) {
     process.stderr.write(`${(error as Error)?.stack ?? error}\n`);
-    throw new BadLockError(`${path} cannot be loaded: ${firstLine(error)}`);
+    throw new BadLockError(`${path} cannot be loaded: ${firstLine(error)}${placeOf(error)}`);
   }
   return lockOf(module, path);
+}
+
+/** Where in the author's sources it was thrown, as their source maps say; empty where that is not known. */
+function placeOf(error: unknown): string {
+  const [, frame = ''] = /^ *at (.*)$/m.exec((error as Error | undefined)?.stack ?? '') ?? [];
+  const [at = ''] = /(?<=\()[^()]+:\d+:\d+(?=\)$)|^\S+:\d+:\d+$/.exec(frame) ?? [];
+  return at === '' || at.startsWith('node:') ? '' : ` (${at.replace(/^file:\/\//, '')})`;
 }
 
 /**

@@ -3,7 +3,7 @@
  * needs and no more.
  */
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -122,6 +122,38 @@ describe('the step of the action that allows user namespaces', () => {
         },
       );
       expect([status, stdout, stderr]).toEqual([0, told, '']);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+});
+
+describe('the step of the action that runs the tool', () => {
+  it.each([
+    ['lock-torture: my-lock.ts:3:16: Expected identifier but found ";"', 3],
+    [
+      'lock-torture: the lock client could not start: lock: lock.mjs cannot be loaded: no licence (/a b/my-lock.ts:7:1)',
+      7,
+    ],
+    ['lock-torture: --lease must be at least 1 s', 1],
+  ])('says why it could not run, at the line that is named: %s', (complaint, line) => {
+    const folder = mkdtempSync(join(tmpdir(), 'lock-torture-action-'));
+    try {
+      const bin = join(folder, 'node_modules/lock-torture/bin');
+      mkdirSync(bin, { recursive: true });
+      writeFileSync(join(folder, 'my-lock.ts'), '');
+      const program = `console.error(${JSON.stringify(`lock-torture: compiling\n${complaint}`)}); process.exit(3);`;
+      writeFileSync(join(bin, 'torture.mjs'), program);
+      const { status, stdout, stderr } = spawnSync(process.execPath, [join(ROOT, '.github/action/torture.mjs')], {
+        cwd: folder,
+        env: { PATH: process.env.PATH!, LOCK: './my-lock.ts', GITHUB_WORKSPACE: folder },
+        encoding: 'utf8',
+      });
+      expect(status).toBe(3);
+      expect(stderr).toContain(`${complaint}\n`);
+      expect(stdout).toContain(
+        `::warning title=lock-torture on single,file=my-lock.ts,line=${line}::it could not run: ${complaint.replace('lock-torture: ', '')}\n`,
+      );
     } finally {
       rmSync(folder, { recursive: true });
     }

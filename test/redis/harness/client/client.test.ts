@@ -47,7 +47,7 @@ describe('handshake', () => {
     ['no-default.mjs', /^lock: .*no-default\.mjs: there is no default export; a lock module ends in/],
     ['no-connect.mjs', /no function `connect`/],
     ['bad-topologies.mjs', /`topologies` is not an array of strings/],
-    ['throws-while-loading.mjs', /cannot be loaded: cannot even load/],
+    ['throws-while-loading.mjs', /cannot be loaded: cannot even load \(\/.*\/throws-while-loading\.mjs:\d+:\d+\)$/],
     ['not-there.mjs', /cannot be loaded: Cannot find module/],
     ['connect-fails.mjs', /^lock: no licence key$/],
   ])('fails with a clear reason: %s', async (file, reason) => {
