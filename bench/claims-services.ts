@@ -1,4 +1,5 @@
 /** What plain runs of locks on services beside Redis must say. */
+import { findOnPath } from '../harness/machine/command.js';
 import type { Results, ViolationClass } from '../harness/vocabulary/verdict.js';
 
 const TEN = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
@@ -16,6 +17,11 @@ const FAILOVERS = [
   '--time-limit',
   '25s',
 ];
+
+/** No distribution has a `mongod`: the one that is named, or one on PATH; else nothing is claimed of it here. */
+const MONGOD = process.env.LOCK_TORTURE_TEST_MONGOD ?? findOnPath('mongod');
+const ON_MONGODB = ['--service', 'mongodb', ...(MONGOD === undefined ? [] : ['--server', MONGOD])];
+const FEW = ['--clients', '4', '--keys', '2'];
 
 interface ServiceCanary {
   argv: readonly string[];
@@ -87,7 +93,43 @@ export const SERVICE_CANARIES: Record<string, ServiceCanary> = {
     causes: ['local-to-one-server'],
     twin: 'mariadb-get-lock',
   },
+  'mongo-read-then-write': {
+    argv: [...ON_MONGODB, ...FEW, '--nemesis', 'none', '--time-limit', '8s'],
+    // A server by itself keeps no record that could prove more.
+    causes: ['unexplained'],
+    class: 'exclusion',
+    // On FerretDB, mongo-lease is held twice as well.
+    twin: 'mongo-terms',
+  },
 };
+
+/** Those whose servers are here, or can be had. */
+const canariesHere = Object.entries(SERVICE_CANARIES).filter(
+  ([name]) => MONGOD !== undefined || !name.startsWith('mongo-'),
+);
+
+const ofMongodb = [
+  {
+    cases: [
+      {
+        name: 'mongo-terms',
+        argv: [
+          ...[...ON_MONGODB, '--lock', 'mongo-terms', ...FEW, '--time-limit', '20s'],
+          ...['--nemesis', 'kill,pause,pause:holder,partition:client,kill:client'],
+        ],
+      },
+    ],
+    seeds: TEN,
+    claims: [
+      {
+        what: 'a lock by terms is never held twice while its server and its clients are killed, paused and cut off',
+        of: 'runs' as const,
+        least: 10,
+        says: ({ found, stats }: Results) => (found.exclusion ?? 0) === 0 && (stats.struckHolds ?? 0) >= 1,
+      },
+    ],
+  },
+];
 
 export const servicesClaims = [
   {
@@ -111,9 +153,9 @@ export const servicesClaims = [
     ],
   },
   {
-    cases: Object.entries(SERVICE_CANARIES).map(([name, { argv }]) => ({ name, argv: ['--lock', name, ...argv] })),
+    cases: canariesHere.map(([name, { argv }]) => ({ name, argv: ['--lock', name, ...argv] })),
     seeds: TEN,
-    claims: Object.entries(SERVICE_CANARIES).map(([canary, { causes, class: of }]) => ({
+    claims: canariesHere.map(([canary, { causes, class: of }]) => ({
       what: `${canary} is caught, with the cause ${causes.join(' or ')}`,
       of: 'runs' as const,
       least: 9,
@@ -123,7 +165,7 @@ export const servicesClaims = [
     })),
   },
   {
-    cases: Object.entries(SERVICE_CANARIES).map(([name, { argv, twin }]) => ({
+    cases: canariesHere.map(([name, { argv, twin }]) => ({
       name,
       argv: ['--lock', twin, ...argv],
     })),
@@ -132,7 +174,7 @@ export const servicesClaims = [
       {
         what: 'its twin is not accused of it',
         of: 'runs' as const,
-        least: 3 * Object.keys(SERVICE_CANARIES).length,
+        least: 3 * canariesHere.length,
         says: ({ violations }: Results, name: string) =>
           !violations.some(
             (one) => SERVICE_CANARIES[name]!.causes.includes(one.cause.name) && one.blame?.on === 'lock',
@@ -178,4 +220,5 @@ export const servicesClaims = [
       },
     ],
   },
+  ...(MONGOD === undefined ? [] : ofMongodb),
 ];

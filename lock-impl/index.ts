@@ -4,6 +4,7 @@ import { type BuiltinLock, ONE_SERVER, ONE_TRY, WITH_EXTEND } from './builtin-lo
 import { canaries } from './canaries.js';
 import { etcdLocks } from './etcd/index.js';
 import { mariadbLocks } from './mariadb/index.js';
+import { mongodbLocks } from './mongodb/index.js';
 import { postgresLocks } from './postgres/index.js';
 import { expiringFields, waitsForDisks } from './server-needs.js';
 import { publishedLocks } from './third-party/index.js';
@@ -131,6 +132,7 @@ export const locks: Record<string, BuiltinLock> = {
   ...zookeeperLocks,
   ...postgresLocks,
   ...mariadbLocks,
+  ...mongodbLocks,
   redlock: {
     module: './redlock.js',
     family: 'quorum',

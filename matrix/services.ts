@@ -20,7 +20,9 @@ const mariadbSession = on('mariadb-get-lock', 'mariadb');
 const rows = [postgresRow, mariadbRow];
 const sessions = [postgresSession, mariadbSession];
 const databases = [...rows, ...sessions];
-const others = [...quorums, ...databases];
+/** Of MongoDB: on FerretDB, `mongo-lease` is held twice by itself (docs/services.md). */
+const mongodb = [on('mongo-lease', 'mongodb'), on('mongo-terms', 'mongodb')];
+const others = [...quorums, ...databases, ...mongodb];
 
 /** In the order of the table; the first is what the costs of the others are told by. */
 export const comparedColumns: readonly LockColumn[] = [
@@ -32,6 +34,7 @@ export const comparedColumns: readonly LockColumn[] = [
   ...elsewhere([postgresRow, postgresSession], 'postgres-sync'),
   mariadbRow,
   mariadbSession,
+  ...mongodb,
 ];
 
 /** The same, lock by lock and deployment by deployment. */
@@ -67,7 +70,11 @@ const nothingToReplace = 'nothing takes the place of a node that is lost';
 /** Of those that are not shown elsewhere. */
 export const serviceRows: readonly Cell[] = [
   ...row('client-paused', flags('--nemesis', 'pause:holder', '--lease', '2s'), [
-    [[onSentinel, ...rows, ...etcd.slice(0, 1)], 'stale', 'a holder that sleeps past its lease cannot know'],
+    [
+      [onSentinel, ...rows, ...mongodb, ...etcd.slice(0, 1)],
+      'stale',
+      'a holder that sleeps past its lease cannot know',
+    ],
     [
       [...sessions, ...zookeeper, ...etcd.slice(1)],
       'stale',
@@ -76,7 +83,7 @@ export const serviceRows: readonly Cell[] = [
   ]),
   ...row('holder-cut-off', flags('--workload', 'renewal', '--nemesis', 'partition:holder', '--lease', '2s'), [
     [
-      [plainMutex, onSentinel, ...rows, ...etcd.slice(0, 1)],
+      [plainMutex, onSentinel, ...rows, ...mongodb, ...etcd.slice(0, 1)],
       'safe',
       'a client whose extension is not answered stops before its lease is over',
     ],
@@ -87,12 +94,12 @@ export const serviceRows: readonly Cell[] = [
     ],
   ]),
   ...row('client-crash', flags('--nemesis', 'kill:holder', '--lease', '2s'), [
-    [[onSentinel, ...rows, ...etcd.slice(0, 1)], 'safe', 'the lease ends, and the lock is free again'],
+    [[onSentinel, ...rows, ...mongodb, ...etcd.slice(0, 1)], 'safe', 'the lease ends, and the lock is free again'],
     [[...zookeeper, ...etcd.slice(1)], 'safe', 'the session times out, and the lock is free again'],
     [sessions, 'safe', 'the server sees the connection end, and frees the lock at once'],
   ]),
   ...row('leader-lost', failover, [
-    [[plainMutex], 'refused', nothingToReplace],
+    [[plainMutex, ...mongodb], 'refused', nothingToReplace],
     [[onRedlock], 'refused', 'no node leads', flags('--nemesis', 'kill:primary')],
     [[onSentinel], 'exclusion', 'the promoted replica never heard of the grant'],
     [
@@ -125,7 +132,7 @@ export const serviceRows: readonly Cell[] = [
   ]),
   ...row('node-clock-forward', clock, [
     [[onSentinel], 'exclusion', 'the key expires on the primary before its lease is over'],
-    [quorums, 'refused', 'no wall clock of theirs can be set'],
+    [[...quorums, ...mongodb], 'refused', 'no wall clock of theirs can be set'],
     [rows, 'exclusion', 'the expiry in the row is told by the clock of the server'],
     [sessions, 'safe', 'nothing of a session is told by the wall clock', flags('--nemesis', 'clock:primary', ...MANY)],
   ]),
@@ -146,7 +153,7 @@ export const serviceRows: readonly Cell[] = [
       'with every write on disk (`aof-always`, which is not how Redis comes) nothing is forgotten',
       redisRestart,
     ],
-    [[...quorums, ...rows], 'safe', 'what was granted was on disk before it was answered'],
+    [[...quorums, ...rows, ...mongodb], 'safe', 'what was granted was on disk before it was answered'],
     [sessions, 'safe', 'the locks are gone, but so are the connections, and their clients hear of that at once'],
   ]),
 ];

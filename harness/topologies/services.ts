@@ -5,6 +5,7 @@ import { cluster } from './cluster.js';
 import { etcd } from './etcd/etcd.js';
 import { redlock, single } from './independent.js';
 import { mariadb } from './mariadb/mariadb.js';
+import { mongodb } from './mongodb/mongodb.js';
 import { postgres } from './postgres/postgres.js';
 import { replica } from './replica.js';
 import { sentinel } from './sentinel.js';
@@ -19,4 +20,11 @@ const redis: Service = {
   findHere: findRedisHere,
 };
 
-export const services: Readonly<Record<ServiceName, Service>> = { redis, etcd, zookeeper, postgres, mariadb };
+export const services: Readonly<Record<ServiceName, Service>> = {
+  redis,
+  etcd,
+  zookeeper,
+  postgres,
+  mariadb,
+  mongodb,
+};

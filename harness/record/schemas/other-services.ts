@@ -7,6 +7,7 @@ export const TITLES: Readonly<Record<OtherService, string>> = {
   zookeeper: 'ZooKeeper',
   postgres: 'PostgreSQL',
   mariadb: 'MariaDB',
+  mongodb: 'MongoDB',
 };
 
 export const OTHER_SERVICES = Object.keys(TITLES) as OtherService[];

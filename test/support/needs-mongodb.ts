@@ -1,0 +1,16 @@
+/**
+ * A server of MongoDB's protocol for tests: the one that LOCK_TORTURE_TEST_MONGOD names (a `mongod`, or a FerretDB 1), else the
+ * `mongod` on PATH. No distribution has one, and to build a FerretDB takes minutes: without it the tests are skipped, and say so.
+ */
+import { cacheFolder } from '../../harness/machine/redis-binary.js';
+import { findMongodbHere, isFerretDb } from '../../harness/topologies/mongodb/program.js';
+
+/** The flags that name it, and whether it is a FerretDB; undefined: there is none. Rejects where the one that is named is none. */
+export async function mongodbHere(): Promise<{ flags: string[]; isFerretDb: boolean } | undefined> {
+  const found = await findMongodbHere({ explicit: process.env.LOCK_TORTURE_TEST_MONGOD, cacheFolder: cacheFolder() });
+  if (found) return { flags: ['--service', 'mongodb', '--server', found.path], isFerretDb: isFerretDb(found) };
+  process.stderr.write(
+    'the tests of mongodb are skipped: no mongod on PATH, and LOCK_TORTURE_TEST_MONGOD names none\n',
+  );
+  return undefined;
+}
