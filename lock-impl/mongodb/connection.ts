@@ -2,7 +2,7 @@
  * MongoDB's client library as locks use it: each question bounded in time and sent once. What makes an answer doubtful is told apart
  * from what was certainly not done.
  */
-import type { MongoClient } from 'mongodb';
+import type { MongoClient, MongoClientOptions } from 'mongodb';
 import type { TopologyAccess } from '../../harness/vocabulary/lock.js';
 import { refused } from '../define-lock.js';
 
@@ -21,14 +21,43 @@ async function loadMongodb() {
   });
 }
 
-/** Rejects with a refusal where the server cannot be reached. */
-export async function connectMongodb(access: TopologyAccess): Promise<MongoClient> {
+/**
+ * Gives what `make` makes of a connected client, which connects anew by itself from then on. One that could not connect at first stays
+ * closed for ever, so there is another for the next question. Rejects with a refusal where the server cannot be reached.
+ */
+export async function onceConnected<Store>(
+  access: TopologyAccess,
+  make: (client: MongoClient) => Store,
+): Promise<() => Promise<Store>> {
+  const newClient = await clients(access);
+  let store: Promise<Store> | undefined;
+  return () => {
+    if (!store) {
+      store = connected(newClient()).then(make);
+      store.catch(() => {
+        store = undefined;
+      });
+    }
+    return store;
+  };
+}
+
+async function connected(client: MongoClient): Promise<MongoClient> {
+  try {
+    return await client.connect();
+  } catch {
+    client.close().catch(() => {});
+    throw refused('unreachable');
+  }
+}
+
+async function clients(access: TopologyAccess): Promise<() => MongoClient> {
   const { description, options } = access;
   if (description.kind !== 'mongodb') throw new Error(`this lock is for MongoDB, not for ${description.kind}`);
   const { MongoClient } = await loadMongodb();
   const { host, port } = description.nodes[0]!;
   const timeoutMs = options.commandTimeoutMs;
-  return new MongoClient(`mongodb://${host}:${port}`, {
+  const settings: MongoClientOptions = {
     appName: options.client,
     directConnection: true,
     // What was sent and not answered may have been done: sent again it would find its own doing.
@@ -40,16 +69,24 @@ export async function connectMongodb(access: TopologyAccess): Promise<MongoClien
     connectTimeoutMS: timeoutMs,
     socketTimeoutMS: timeoutMs,
     waitQueueTimeoutMS: timeoutMs,
-    // It hears no sooner that a server is there again.
+    // By default it would be up to ten seconds late to hear that a server is there again.
     heartbeatFrequencyMS: 500,
     minHeartbeatFrequencyMS: 50,
-  });
+  };
+  return () => new MongoClient(`mongodb://${host}:${port}`, settings);
 }
 
-/** The server's clock, milliseconds since 1970: no later than when the answer comes. Rejects with a refusal, or in doubt. */
+/** The server's clock, milliseconds since 1970: no later than when the answer comes. Rejects with a refusal. */
 export async function serverNowMs(client: MongoClient): Promise<number> {
-  const { localTime } = await askedOf(client.db('admin').command({ hello: 1 }));
+  const { localTime } = await undoubted(client.db('admin').command({ hello: 1 }));
   return (localTime as Date).getTime();
+}
+
+/** Of a question that changes nothing, whatever becomes of it: no answer is a refusal. */
+export async function undoubted<T>(question: Promise<T>): Promise<T> {
+  return question.catch(() => {
+    throw refused('unreachable');
+  });
 }
 
 /** The answer; `instead`: what to take certain error codes for. Rejects with a refusal where it was certainly not done. */

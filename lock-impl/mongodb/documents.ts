@@ -13,7 +13,7 @@
 import type { Collection, MongoClient } from 'mongodb';
 import type { TopologyAccess } from '../../harness/vocabulary/lock.js';
 import type { BlindRowStore } from '../row-lock.js';
-import { askedOf, connectMongodb, serverNowMs } from './connection.js';
+import { askedOf, onceConnected, serverNowMs, undoubted } from './connection.js';
 
 interface LockDocument {
   _id: string;
@@ -27,10 +27,8 @@ interface LockDocument {
 const DUPLICATE_KEY = 11_000;
 const NEVER = new Date(0);
 
-export async function openMongoDocuments(access: TopologyAccess): Promise<() => Promise<BlindRowStore>> {
-  // The client library connects anew by itself.
-  const store = documents(await connectMongodb(access));
-  return async () => store;
+export function openMongoDocuments(access: TopologyAccess): Promise<() => Promise<BlindRowStore>> {
+  return onceConnected(access, documents);
 }
 
 export function documents(client: MongoClient): BlindRowStore {
@@ -69,7 +67,7 @@ export function documents(client: MongoClient): BlindRowStore {
     },
     async isTaken(key) {
       const ms = await nowMs();
-      const found = await askedOf(locks.findOne({ _id: key }));
+      const found = await undoubted(locks.findOne({ _id: key }));
       return found !== null && found.leaseEnd.getTime() > ms;
     },
     async overwrite(key, owner, leaseMs) {

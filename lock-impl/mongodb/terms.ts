@@ -13,7 +13,7 @@
 import type { Collection, MongoClient } from 'mongodb';
 import type { TopologyAccess } from '../../harness/vocabulary/lock.js';
 import type { RowStore } from '../row-lock.js';
-import { askedOf, connectMongodb, serverNowMs } from './connection.js';
+import { askedOf, onceConnected, serverNowMs, undoubted } from './connection.js';
 
 interface Term {
   _id: string;
@@ -28,23 +28,22 @@ const DUPLICATE_KEY = 11_000;
 const NEVER = new Date(0);
 const DIGITS = 16;
 
-export async function openMongoTerms(access: TopologyAccess): Promise<() => Promise<RowStore>> {
-  const store = terms(access, await connectMongodb(access));
-  return async () => store;
+export function openMongoTerms(access: TopologyAccess): Promise<() => Promise<RowStore>> {
+  return onceConnected(access, (client) => terms(access, client));
 }
 
 export function terms(access: Pick<TopologyAccess, 'nowNs'>, client: MongoClient): RowStore {
   const all: Collection<Term> = client.db('locks').collection('lock_documents');
   /** When the lease of an owner is over, by this client's clock. */
   const endsNs = new Map<string, number>();
-  const newest = (key: string) => askedOf(all.findOne(ofKey(key), { sort: { _id: -1 } }));
+  const newest = (key: string) => all.findOne(ofKey(key), { sort: { _id: -1 } });
   return {
     // A term is made when it begins.
     make: async () => {},
     async take(key, owner, leaseMs) {
       const sentNs = access.nowNs();
       const ms = await serverNowMs(client);
-      const last = await newest(key);
+      const last = await undoubted(newest(key));
       if (last && last.leaseEnd.getTime() >= ms) return undefined;
       const token = (last?.token ?? 0) + 1;
       const term = { _id: idOf(key, token), key, token, owner, leaseEnd: new Date(ms + leaseMs) };

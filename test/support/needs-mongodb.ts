@@ -3,14 +3,18 @@
  * `mongod` on PATH. No distribution has one, and to build a FerretDB takes minutes: without it the tests are skipped, and say so.
  */
 import { cacheFolder } from '../../harness/machine/redis-binary.js';
-import { findMongodbHere, isFerretDb } from '../../harness/topologies/mongodb/program.js';
+import { ServerNotFoundError } from '../../harness/machine/service-program.js';
+import { findMongodb, isFerretDb } from '../../harness/topologies/mongodb/program.js';
 
 /** The flags that name it, and whether it is a FerretDB; undefined: there is none. Rejects where the one that is named is none. */
 export async function mongodbHere(): Promise<{ flags: string[]; isFerretDb: boolean } | undefined> {
-  const found = await findMongodbHere({ explicit: process.env.LOCK_TORTURE_TEST_MONGOD, cacheFolder: cacheFolder() });
-  if (found) return { flags: ['--service', 'mongodb', '--server', found.path], isFerretDb: isFerretDb(found) };
-  process.stderr.write(
-    'the tests of mongodb are skipped: no mongod on PATH, and LOCK_TORTURE_TEST_MONGOD names none\n',
-  );
-  return undefined;
+  const explicit = process.env.LOCK_TORTURE_TEST_MONGOD;
+  try {
+    const found = await findMongodb({ explicit, cacheFolder: cacheFolder() });
+    return { flags: ['--service', 'mongodb', '--server', found.path], isFerretDb: isFerretDb(found) };
+  } catch (error) {
+    if (explicit !== undefined || !(error instanceof ServerNotFoundError)) throw error;
+    process.stderr.write(`the tests of mongodb are skipped (LOCK_TORTURE_TEST_MONGOD names none): ${error.message}\n`);
+    return undefined;
+  }
 }

@@ -9,7 +9,7 @@ import type { Service, Topology, TopologyContext, TopologyKind } from '../../voc
 import { startedOrThrow } from '../ready.js';
 import { oneShard } from '../replication.js';
 import { MongoServer } from './mongodb-server.js';
-import { findMongodb, findMongodbHere, isFerretDb } from './program.js';
+import { findMongodb, isFerretDb } from './program.js';
 
 const UNAVAILABLE: Partial<Record<Capability, string>> = {
   redis: 'it is for Redis and Valkey only',
@@ -65,5 +65,5 @@ export const mongodb: Service = {
   title: 'MongoDB',
   topologies: { single },
   find: findMongodb,
-  findHere: findMongodbHere,
+  findHere: findMongodb,
 };

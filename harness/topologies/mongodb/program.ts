@@ -28,22 +28,15 @@ export function isFerretDb({ version }: Pick<RedisBinary, 'version'>): boolean {
   return version.startsWith('1.');
 }
 
-export async function findMongodbHere(options: Omit<FindServer, 'say'>): Promise<RedisBinary | undefined> {
-  const { explicit } = options;
-  try {
-    return await findProgramHere(MONGOD, options);
-  } catch (error) {
-    if (explicit === undefined || !(error instanceof ServerNotFoundError)) throw error;
+/** Never fetches anything. Rejects with a ServerNotFoundError when there is none. */
+export async function findMongodb(options: Omit<FindServer, 'say'>): Promise<RedisBinary> {
+  const found = await findProgramHere(MONGOD, options).catch(async (error: unknown) => {
+    if (options.explicit === undefined || !(error instanceof ServerNotFoundError)) throw error;
     // Why it is no FerretDB either says nothing to those who named a mongod.
     return findProgramHere(FERRETDB, options).catch(() => {
       throw error;
     });
-  }
-}
-
-/** Rejects with a ServerNotFoundError when there is none. */
-export async function findMongodb({ say: _say, ...options }: FindServer): Promise<RedisBinary> {
-  const found = await findMongodbHere(options);
+  });
   if (found) return found;
   throw new ServerNotFoundError(
     'mongod is not on PATH, and no distribution has it: install MongoDB 5.0 or newer, or give --server PATH, of mongod or of FerretDB 1.24',
