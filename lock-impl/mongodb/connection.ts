@@ -78,12 +78,12 @@ async function clients(access: TopologyAccess): Promise<() => MongoClient> {
 
 /** The server's clock, milliseconds since 1970: no later than when the answer comes. Rejects with a refusal. */
 export async function serverNowMs(client: MongoClient): Promise<number> {
-  const { localTime } = await undoubted(client.db('admin').command({ hello: 1 }));
+  const { localTime } = await answerElseUnreachable(client.db('admin').command({ hello: 1 }));
   return (localTime as Date).getTime();
 }
 
 /** Of a question that changes nothing, whatever becomes of it: no answer is a refusal. */
-export async function undoubted<T>(question: Promise<T>): Promise<T> {
+export async function answerElseUnreachable<T>(question: Promise<T>): Promise<T> {
   return question.catch(() => {
     throw refused('unreachable');
   });

@@ -13,7 +13,7 @@
 import type { Collection, MongoClient } from 'mongodb';
 import type { TopologyAccess } from '../../harness/vocabulary/lock.js';
 import type { BlindRowStore } from '../row-lock.js';
-import { askedOf, onceConnected, serverNowMs, undoubted } from './connection.js';
+import { answerElseUnreachable, askedOf, onceConnected, serverNowMs } from './connection.js';
 
 interface LockDocument {
   _id: string;
@@ -67,7 +67,7 @@ export function documents(client: MongoClient): BlindRowStore {
     },
     async isTaken(key) {
       const ms = await nowMs();
-      const found = await undoubted(locks.findOne({ _id: key }));
+      const found = await answerElseUnreachable(locks.findOne({ _id: key }));
       return found !== null && found.leaseEnd.getTime() > ms;
     },
     async overwrite(key, owner, leaseMs) {

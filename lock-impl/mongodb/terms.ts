@@ -13,7 +13,7 @@
 import type { Collection, MongoClient } from 'mongodb';
 import type { TopologyAccess } from '../../harness/vocabulary/lock.js';
 import type { RowStore } from '../row-lock.js';
-import { askedOf, onceConnected, serverNowMs, undoubted } from './connection.js';
+import { answerElseUnreachable, askedOf, onceConnected, serverNowMs } from './connection.js';
 
 interface Term {
   _id: string;
@@ -43,7 +43,7 @@ export function terms(access: Pick<TopologyAccess, 'nowNs'>, client: MongoClient
     async take(key, owner, leaseMs) {
       const sentNs = access.nowNs();
       const ms = await serverNowMs(client);
-      const last = await undoubted(newest(key));
+      const last = await answerElseUnreachable(newest(key));
       if (last && last.leaseEnd.getTime() >= ms) return undefined;
       const token = (last?.token ?? 0) + 1;
       const term = { _id: idOf(key, token), key, token, owner, leaseEnd: new Date(ms + leaseMs) };
