@@ -158,12 +158,12 @@ describe('a document for each term', () => {
   });
 
   it('is not kept for longer where the answer comes when the lease is over', async () => {
-    const [a, b] = [terms(access, client()), terms(access, client())];
+    const a = terms(access, client());
     await a.take('k', 'a', LEASE_MS);
     nowMs += 990;
+    // Somebody may have looked at it meanwhile, and begin the next term only after this.
     before.updateOne = async () => {
       nowMs += 20;
-      expect(await b.take('k', 'b', LEASE_MS)).toBe(2);
     };
     expect(await a.prolong('k', 'a', LEASE_MS)).toBe(false);
   });
