@@ -50,10 +50,10 @@ describe.runIf(here)('MongoDB', () => {
 
 describe.runIf(here)('what MongoDB cannot be asked', () => {
   it.each([
-    [['--nemesis', 'failover'], /failover is not possible here: one server has nobody who could replace it/],
+    [['--nemesis', 'failover'], /failover makes no sense here: mongodb has nothing that could replace a node/],
     [['--nemesis', 'clock'], /clock is not possible here: the clock shim has not been tried on MongoDB/],
     [['--nemesis', 'amnesia'], /amnesia is not possible here: it is for Redis and Valkey only/],
-    [['--topology', 'quorum'], /--service mongodb has the topology single, not quorum/],
+    [['--topology', 'quorum'], /--service mongodb has the topologies single, not quorum/],
     [['--lock', 'set-nx-px'], /lock set-nx-px makes no sense on topology mongodb/],
   ])('%j is refused in one line', async (asked, line) => {
     const { status, errors } = await torture([...(here?.flags ?? []), ...asked]);
