@@ -9,7 +9,7 @@ import { ContainerError, type Docker, type Engine, loadTestcontainers } from './
 
 /** Official images, by the names under which everybody knows them. */
 export const DEFAULT_IMAGE = 'redis:7.4';
-export const DEFAULT_CLIENT_IMAGE = 'node:22-bookworm-slim';
+export const DEFAULT_CLIENT_IMAGE = 'node:24-bookworm-slim';
 
 /** Where the images have what the project puts into them. */
 export const INSIDE = {

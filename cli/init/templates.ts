@@ -92,7 +92,7 @@ ${there}    steps:
       - uses: actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1
       - uses: actions/setup-node@820762786026740c76f36085b0efc47a31fe5020 # v7.0.0
         with:
-          node-version: 22
+          node-version: 24
 ${installSteps(project)}      # Hosts of a run live in user namespaces, which this machine keeps from ordinary users.
       - run: sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0
       # What is to be tortured stands in the config; --fail-on lock asks for the lock's own mistakes only.

@@ -13,7 +13,7 @@ import { UsageError } from '../common/errors.js';
 import type { Say } from '../common/say.js';
 
 /** What the image is made of unless `--client-image` says otherwise: Debian 12, whose Redis is 7.0. */
-export const TOOL_BASE = 'node:22-bookworm-slim';
+export const TOOL_BASE = 'node:24-bookworm-slim';
 /** Where it has what the project puts into it. */
 export const IN_IMAGE = { project: '/opt/lock-torture/project', node: '/opt/lock-torture/node' } as const;
 
