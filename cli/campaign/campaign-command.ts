@@ -50,6 +50,7 @@ import {
 import { askCells, cellsOf, OVER_ALL_RUNS, type TypedCells } from './cells.js';
 import { type EarlierCampaign, earlierCampaigns } from './earlier.js';
 import { JobOrder, jobsPlanned } from './grid.js';
+import { takeKnown } from './hunt-campaign.js';
 import { carryOutHunts, huntCells } from './hunt-campaign-command.js';
 import { type CampaignSummary, campaignSheet, summariseCampaign, type Tally, type TriedAgain } from './tally.js';
 
@@ -132,7 +133,10 @@ export async function campaignCommand(
   const options = { ...(await batchOptions(flags, cwd, say)), stop };
   const folder = resumed ?? createRunFolder(resolve(cwd, flags.out), freshId('campaign'));
   const base = runsFolder(folder);
-  const tries = campaign.known.map((known) => ({ known, base: triesFolder(folder, slugOf(known)) }));
+  // What was found in virtual time is tried again there.
+  const tries = campaign.known
+    .filter(({ replay }) => replay === undefined)
+    .map((known) => ({ known, base: triesFolder(folder, slugOf(known)) }));
   if (resumed === undefined) writeJson(folder, CAMPAIGN, campaign);
   return exclusively(
     `campaign ${folder}`,
@@ -158,7 +162,10 @@ async function huntCampaign(
 ): Promise<number> {
   const say = saying(flags);
   const folder = resumed ?? createRunFolder(resolve(cwd, flags.out), freshId('campaign'));
-  if (resumed === undefined) writeJson(folder, CAMPAIGN, campaign);
+  if (resumed === undefined) {
+    if (flags.known !== undefined) takeKnown(campaign, resolve(cwd, flags.known), folder);
+    writeJson(folder, CAMPAIGN, campaign);
+  }
   const stop = new AbortController();
   for (const signal of SIGNALS) process.once(signal, () => stop.abort());
   const beganMs = performance.now();

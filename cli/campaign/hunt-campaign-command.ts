@@ -1,6 +1,7 @@
 /** The command line of a campaign in virtual time: what is typed becomes cells, and what was played a report. */
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { writeJson, writeWhole } from '../../harness/record/store.js';
+import { readPlan, writeJson, writeWhole } from '../../harness/record/store.js';
 import { topologies } from '../../harness/topologies/index.js';
 import { SEARCHED_BY_DEFAULT } from '../../nemesis/index.js';
 import { sheetMarkdown, sheetPage } from '../../reports/index.js';
@@ -10,11 +11,20 @@ import { tellStepSummary } from '../common/step-summary.js';
 import { provideSimulation } from '../hunt/simulation.js';
 import type { ExitStatus } from '../judge/series-summary.js';
 import { fitsTopology } from '../run/deployment.js';
+import { slugOf, writeKnown } from '../run/known.js';
 import { mustBeLock } from '../run/lock-at-hand.js';
 import type { Campaign } from './campaign-folder.js';
 import type { AskedCells } from './cells.js';
 import { type GridCell, jobsPlanned } from './grid.js';
-import { huntOf, type PlayedSchedule, playCampaign, playedIn, takeReplays } from './hunt-campaign.js';
+import {
+  huntOf,
+  type PlayedSchedule,
+  playCampaign,
+  playedIn,
+  takeReplays,
+  takeTries,
+  triedIn,
+} from './hunt-campaign.js';
 import { type HuntCampaignSummary, huntCampaignSheet, summariseHunts } from './hunt-tally.js';
 
 /** Every lock, topology and workload that go together; all faults of the list are a cell's at once. Throws one line. */
@@ -96,6 +106,7 @@ export function mergeHunts(
   const byJob = new Map(read.flatMap(({ played }) => played).map((one) => [one.job, one]));
   const played = [...byJob.values()].sort((a, b) => a.job - b.job);
   takeReplays(target, campaign.cells, read);
+  takeTries(target, campaign, read);
   const summary = writeHunts(target, campaign, played, campaign.runs, knownOk);
   return { exitStatus: summary.exitStatus, text: huntsText(summary, target) };
 }
@@ -107,7 +118,19 @@ function writeHunts(
   planned: number | undefined,
   knownOk: boolean,
 ): HuntCampaignSummary {
-  const summary = summariseHunts(campaign, played, planned, knownOk);
+  const tried = campaign.known.flatMap((known) => {
+    const again = triedIn(folder, known);
+    return again ? [{ known, ...again }] : [];
+  });
+  const summary = summariseHunts(campaign, played, planned, knownOk, tried);
+  for (const { state, lock, topology, fingerprint, sentence, replay, first } of summary.findings) {
+    const place = join(folder, replay);
+    if (state === 'known' || !existsSync(join(place, 'finding.json'))) continue;
+    const { argv } = campaign.cells[(first - 1) % campaign.cells.length]!;
+    const { seed, steps } = readPlan(place);
+    const found = { version: 1 as const, lock, topology, fingerprint, sentence };
+    writeKnown(join(folder, 'known'), { ...found, argv, seed, faults: steps.length, replay: slugOf(found) });
+  }
   const sheet = huntCampaignSheet(summary);
   writeJson(folder, 'summary.json', summary);
   writeWhole(join(folder, 'summary.md'), sheetMarkdown(sheet));
@@ -115,10 +138,11 @@ function writeHunts(
   return summary;
 }
 
-function huntsText({ exitStatus, headline, findings }: HuntCampaignSummary, folder: string): string {
+function huntsText({ exitStatus, headline, findings, known = [] }: HuntCampaignSummary, folder: string): string {
   return [
     '',
     `${exitStatus === 0 ? 'GOOD' : 'NOT GOOD'} (exit status ${exitStatus}): ${headline}`,
+    ...known.map(({ lock, topology, fingerprint, text }) => `known: ${lock} on ${topology}, ${fingerprint}: ${text}`),
     ...findings.map(
       (one) =>
         `${one.state}: ${one.lock} on ${one.topology}, ${one.fingerprint}, in ${one.schedules} of ${one.of}\n  ${one.sentence}\n  Reproduce: replay ${join(folder, one.replay)}`,

@@ -2,27 +2,32 @@
  * `campaign --hunt`: the budget is spent in virtual time. A job is one schedule of one cell, and the same whoever plays it, in
  * whatever order and however often: so parts of a campaign, merged, say to the byte what one machine would have said.
  *
- * `schedules.jsonl` has a line for each schedule that was played; it is all the state there is. `found/` has the shortest replay of
- * each finding, made when the schedules are over.
+ * `schedules.jsonl` has a line for each schedule that was played; it is all the state there is, but for what is known already:
+ * `tries/` has a folder for each, with its schedule and what came of playing that again. `known/` has the shortest replay of each
+ * finding, made when the schedules are over.
  */
 import { appendFileSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { bearingOf } from '../../harness/record/facts/blame.js';
+import { conform } from '../../harness/record/schemas/conform.js';
 import { describes } from '../../harness/record/schemas/describes.js';
+import { readJson, readPlan, readWholeConfig, writeJson } from '../../harness/record/store.js';
 import type { RedisBinary } from '../../harness/vocabulary/topology.js';
 import { commandLine } from '../common/reproduce.js';
 import type { Say } from '../common/say.js';
+import { orderAgain } from '../hunt/exhaustive/course.js';
+import { readFinding } from '../hunt/finding.js';
 import { type AskedHunt, addHuntFlags, askHunt, type HuntFlags } from '../hunt/flags.js';
 import { playInWorld, scheduleOf, shrinkFinding } from '../hunt/hunt.js';
 import { configOf, scheduling } from '../hunt/hunt-command.js';
 import { keepFinding } from '../hunt/kept-finding.js';
 import { putLockModule } from '../hunt/lock-module.js';
-import { fingerprintOf } from '../hunt/schedule.js';
+import { CLIENT_ARGV, fingerprintOf } from '../hunt/schedule.js';
 import type { Simulation } from '../hunt/simulation.js';
 import { coresOfThisProcess, EndlessScheduleError, WorldProcess } from '../hunt/world-process.js';
 import { parseFlags } from '../run/flags.js';
-import { identityOf, slugOf } from '../run/known.js';
+import { identityOf, type KnownFinding, slugOf } from '../run/known.js';
 import type { Campaign } from './campaign-folder.js';
 import type { GridCell } from './grid.js';
 
@@ -57,7 +62,10 @@ const playedSchema = describes<PlayedSchedule>()(
 );
 
 const SCHEDULES = 'schedules.jsonl';
-const FOUND = 'found';
+const KNOWN = 'known';
+const TRIES = 'tries';
+const REPLAY = 'replay';
+const AGAIN = 'again.json';
 const WORK = 'work';
 
 /** What was played, each job once, in their order. A line that a killed process did not end is not there. */
@@ -115,6 +123,7 @@ export async function playCampaign(playing: Playing): Promise<void> {
   const theirs: CellAtPlay[] = [];
   try {
     for (const [n, cell] of cells.entries()) theirs.push(await cellAtPlay(cell, n, work, playing));
+    await tryKnown(playing, theirs);
     let next = shard.index - 1;
     const worker = async (which: number) => {
       while (goesOn()) {
@@ -139,6 +148,50 @@ export async function playCampaign(playing: Playing): Promise<void> {
 /** What follows begins a line of its own, whatever a killed process had begun. */
 function endLine(path: string): void {
   if (existsSync(path) && !readFileSync(path, 'utf8').endsWith('\n')) writeFileSync(path, '\n', { flag: 'a' });
+}
+
+/** What came of playing a known finding's schedule again. */
+export interface TriedSchedule {
+  seen: boolean;
+  /** It counts as a violated run would. */
+  fails: boolean;
+}
+
+const triedSchema = describes<TriedSchedule>()(z.object({ seen: z.boolean(), fails: z.boolean() }));
+
+/** Lays the schedules of known findings into a campaign's folder, so that it goes on without the folder that they are from. */
+export function takeKnown(campaign: Campaign, from: string, folder: string): void {
+  for (const known of campaign.known)
+    if (known.replay !== undefined)
+      cpSync(join(from, known.replay), join(folder, TRIES, slugOf(known), REPLAY), { recursive: true });
+}
+
+/** What came of it, by a campaign's folder; undefined: it has no schedule, or was not tried yet. */
+export function triedIn(folder: string, known: KnownFinding): TriedSchedule | undefined {
+  const place = join(folder, TRIES, slugOf(known));
+  return existsSync(join(place, AGAIN)) ? readJson(place, AGAIN, (data) => conform(triedSchema, data)) : undefined;
+}
+
+/** First what is known, once each: the same schedule comes to the same with the same lock. */
+async function tryKnown(
+  { campaign, folder, simulation, goesOn }: Playing,
+  theirs: readonly CellAtPlay[],
+): Promise<void> {
+  for (const known of campaign.known) {
+    const place = join(folder, TRIES, slugOf(known));
+    const cell = campaign.cells.findIndex((one) => one.lock === known.lock && one.topology === known.topology);
+    if (!goesOn() || cell < 0 || !existsSync(join(place, REPLAY)) || triedIn(folder, known)) continue;
+    const at = join(place, REPLAY);
+    const config = { ...readWholeConfig(at), redis: simulation.redis, clientArgv: CLIENT_ARGV };
+    const { order } = readFinding(at);
+    const world = theirs[cell]!.worlds[0]!;
+    const result = await world.play(config, readPlan(at), order ? { order: orderAgain(order) } : {});
+    const same = result.found.filter((one) => fingerprintOf(one) === known.fingerprint);
+    const fails = same.some(
+      (one) => bearingOf({ class: one.class, blame: { on: one.blame } }, config.failOn) === 'fails',
+    );
+    writeJson(place, AGAIN, { seen: same.length > 0, fails });
+  }
 }
 
 interface CellAtPlay {
@@ -220,7 +273,7 @@ export function firstSeen(cells: readonly GridCell[], played: readonly PlayedSch
 
 /** Where the replay of a finding is, below a campaign's folder. */
 export function replayOf(slug: string): string {
-  return join(FOUND, slug);
+  return join(KNOWN, slug);
 }
 
 async function keepReplays({ campaign, folder, say }: Playing, theirs: readonly CellAtPlay[]): Promise<void> {
@@ -268,5 +321,13 @@ export function takeReplays(
     const from = parts.find(({ played }) => played.some((one) => one.job === job))!;
     const place = join(from.folder, replayOf(slug));
     if (existsSync(place)) cpSync(place, join(target, replayOf(slug)), { recursive: true });
+  }
+}
+
+/** Copies what came of known findings from whichever part tried them. */
+export function takeTries(target: string, { known }: Campaign, parts: readonly { folder: string }[]): void {
+  for (const one of known) {
+    const from = parts.find(({ folder }) => triedIn(folder, one));
+    if (from) cpSync(join(from.folder, TRIES, slugOf(one)), join(target, TRIES, slugOf(one)), { recursive: true });
   }
 }

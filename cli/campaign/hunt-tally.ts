@@ -6,9 +6,9 @@ import { BLAMES } from '../../harness/record/schemas/blame.js';
 import type { BlameName } from '../../harness/vocabulary/verdict.js';
 import type { Sheet, SheetCell } from '../../reports/index.js';
 import type { ExitStatus } from '../judge/series-summary.js';
-import { identityOf } from '../run/known.js';
+import { identityOf, type KnownFinding } from '../run/known.js';
 import type { Campaign } from './campaign-folder.js';
-import { firstSeen, type PlayedSchedule, replayOf } from './hunt-campaign.js';
+import { firstSeen, type PlayedSchedule, replayOf, type TriedSchedule } from './hunt-campaign.js';
 
 export interface HuntCampaignSummary {
   version: 1;
@@ -34,6 +34,8 @@ export interface HuntCampaignSummary {
     /** Below the campaign's folder. */
     replay: string;
   }[];
+  /** Known findings whose schedules were played again; absent: there are none. */
+  known?: { lock: string; topology: string; fingerprint: string; seen: boolean; text: string }[];
   coverage: {
     lock: string;
     topology: string;
@@ -58,6 +60,7 @@ export function summariseHunts(
   played: readonly PlayedSchedule[],
   planned: number | undefined,
   knownOk: boolean,
+  tried: readonly ({ known: KnownFinding } & TriedSchedule)[] = [],
 ): HuntCampaignSummary {
   const cellOf = ({ job }: PlayedSchedule) => cells[job % cells.length]!;
   const isKnown = new Set(known.map(identityOf));
@@ -91,7 +94,8 @@ export function summariseHunts(
   const count = (state: 'new' | 'known') => findings.filter((one) => one.state === state).length;
   return {
     version: 1,
-    exitStatus: failing.length > 0 ? 1 : isMissing || isWeak || isOpen ? 2 : 0,
+    exitStatus:
+      failing.length > 0 || (!knownOk && tried.some(({ fails }) => fails)) ? 1 : isMissing || isWeak || isOpen ? 2 : 0,
     headline: [
       `${planned === undefined ? plural(played.length, 'schedule') : `${played.length} of ${plural(planned, 'schedule')}`} played in virtual time`,
       plural(count('new'), 'new finding'),
@@ -101,6 +105,12 @@ export function summariseHunts(
       .update(played.map(({ job, digest }) => `${job} ${digest}\n`).join(''))
       .digest('hex'),
     findings,
+    ...(tried.length > 0 && {
+      known: tried.map(({ known: { lock, topology, fingerprint }, seen }) => ({
+        ...{ lock, topology, fingerprint, seen },
+        text: seen ? 'still there' : 'not seen when its schedule was played again',
+      })),
+    }),
     coverage: cells.map((cell, n) => {
       const own = played.filter(({ job }) => job % cells.length === n);
       const sum = (of: 'holds' | 'struckHolds') => own.reduce((total, one) => total + one[of], 0);
@@ -119,7 +129,13 @@ export function summariseHunts(
   };
 }
 
-export function huntCampaignSheet({ exitStatus, headline, findings, coverage }: HuntCampaignSummary): Sheet {
+export function huntCampaignSheet({
+  exitStatus,
+  headline,
+  findings,
+  known = [],
+  coverage,
+}: HuntCampaignSummary): Sheet {
   const cells = (rows: SheetCell[][]) => rows;
   return {
     title: 'campaign in virtual time',
@@ -140,6 +156,11 @@ export function huntCampaignSheet({ exitStatus, headline, findings, coverage }: 
             `replay ${one.replay}`,
           ]),
         ),
+      },
+      {
+        title: 'Known, tried again',
+        columns: ['lock', 'on', 'blame/class/kind/cause', ''],
+        rows: cells(known.map((one) => [one.lock, one.topology, one.fingerprint, { text: one.text, good: !one.seen }])),
       },
       {
         title: 'Coverage',

@@ -82,7 +82,8 @@ function tallyOf(parts: readonly { folder: string; campaign: Campaign }[], known
   const runs = new Map(
     parts.flatMap(({ folder, campaign }) => cellRunsIn(folder, campaign)).map((run) => [run.runId, run]),
   );
-  const known = all.map((known): TriedAgain => {
+  const onServers = all.filter(({ replay }) => replay === undefined);
+  const known = onServers.map((known): TriedAgain => {
     const tries = parts.flatMap(({ folder }) => finishedIn(triesFolder(folder, slugOf(known))));
     return { known, tries: [...new Map(tries.map((run) => [run.runId, run])).values()] };
   });

@@ -1,7 +1,7 @@
 /** Known findings: a JSON file each, made by a campaign and kept by whoever wants to hear of it as known from then on. */
 import { createHash } from 'node:crypto';
-import { readdirSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { existsSync, readdirSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { makeFolder } from '../../harness/record/make-folder.js';
 import { conform } from '../../harness/record/schemas/conform.js';
@@ -24,6 +24,8 @@ export interface KnownFinding {
   argv: string[];
   seed: number;
   faults: number;
+  /** Found in virtual time: the folder beside its file that has its shortest schedule; `argv` are flags of `hunt` then. */
+  replay?: string;
 }
 
 export const knownSchema = describes<KnownFinding>()(
@@ -36,6 +38,11 @@ export const knownSchema = describes<KnownFinding>()(
     argv: z.array(z.string()),
     seed: z.number(),
     faults: z.number(),
+    // A name, which leads nowhere else.
+    replay: z
+      .string()
+      .regex(/^[a-z0-9-]+$/)
+      .optional(),
   }),
 );
 
@@ -83,6 +90,12 @@ export function readKnown(folder: string): KnownFinding[] {
   const names = listed(folder).filter((name) => name.endsWith('.json'));
   return names.sort().map((name) => {
     const known = readJson(folder, name, (data) => conform(knownSchema, data));
+    if (known.replay !== undefined) {
+      if (existsSync(join(folder, known.replay, 'finding.json'))) return known;
+      throw new UsageError(
+        `${folder}/${name}: its schedule is not beside it: there is no ${known.replay}/finding.json`,
+      );
+    }
     try {
       parseRunFlags(known.argv);
     } catch (error) {

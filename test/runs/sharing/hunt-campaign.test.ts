@@ -88,4 +88,27 @@ test('in four parts, one killed again and again, it comes to the same', { timeou
   const { findings } = JSON.parse(made[0]!);
   expect(findings.length).toBeGreaterThan(0);
   for (const { replay } of findings) expect(existsSync(join(merged, replay, 'plan.json'))).toBe(true);
+
+  // And what is known by then is tried first, by a campaign that has one schedule besides.
+  const later = freshFolder();
+  const again = command('campaign', [
+    ...[
+      '--hunt',
+      '--runs',
+      '1',
+      '--seed',
+      '9',
+      '--locks',
+      'reentrant,set-nx-px',
+      '--faults',
+      'pause',
+      '--topologies',
+      'single',
+    ],
+    ...['--no-config', '--out', later, '--known', join(merged, 'known'), ...ONE_AT_ONCE, '--', ...SMALL],
+  ]);
+  await again.ended;
+  const { known } = JSON.parse(report(folderIn(later)!)[0]!);
+  expect(known, `${again.output()} ${again.errors()}`).toHaveLength(findings.length);
+  for (const one of known) expect(one).toMatchObject({ seen: true, text: 'still there' });
 });

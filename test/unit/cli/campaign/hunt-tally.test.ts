@@ -89,3 +89,18 @@ it('reads what a killed process left: each job once, and no half line', () => {
   expect(playedIn(folder).map(({ job }) => job)).toEqual([0, 2]);
   rmSync(folder, { recursive: true });
 });
+
+it('fails for what is known and still there, unless that is allowed; what is not seen any more it says', () => {
+  const all = [0, 1, 2, 3, 4, 5].map((job) => played(job));
+  const known = { version: 1 as const, lock: './mine.ts', topology: 'single', fingerprint: LOST, sentence: '' };
+  const one = { ...known, argv: [], seed: 1, faults: 1, replay: 'mine' };
+  const tried = (seen: boolean, knownOk: boolean) =>
+    summariseHunts({ cells, known: [one] }, all, 6, knownOk, [{ known: one, seen, fails: seen }]);
+  expect(tried(true, false)).toMatchObject({ exitStatus: 1, known: [{ seen: true, text: 'still there' }] });
+  expect(tried(true, true).exitStatus).toBe(0);
+  expect(tried(false, false)).toMatchObject({
+    exitStatus: 0,
+    known: [{ text: 'not seen when its schedule was played again' }],
+  });
+  expect(summariseHunts(asked, all, 6, false)).not.toHaveProperty('known');
+});

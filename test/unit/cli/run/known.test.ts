@@ -58,3 +58,14 @@ test('one line says what is wrong', () => {
   writeFileSync(join(root, 'known/a.json'), JSON.stringify({ ...finding('mine', 'a'), argv: ['--nonsense'] }));
   expect(() => known('mine')).toThrow(/known\/a\.json: argv: .*--nonsense/);
 });
+
+test('what was found in virtual time has its schedule beside it, and nowhere else', () => {
+  const one = { ...finding('mine', 'a'), argv: ['--lock', 'mine', '--faults', 'pause'], replay: 'its-schedule' };
+  keep(one);
+  expect(() => known('mine')).toThrow(/its schedule is not beside it: there is no its-schedule\/finding\.json$/);
+  mkdirSync(join(root, 'known/its-schedule'));
+  writeFileSync(join(root, 'known/its-schedule/finding.json'), '{}');
+  expect(known('mine')!.fingerprints).toEqual([one.fingerprint]);
+  keep({ ...one, replay: '../its-schedule' });
+  expect(() => known('mine')).toThrow(/replay/);
+});
