@@ -96,7 +96,7 @@ export function defaultFaults(topology: PlanTopology): FaultRequest[] {
  */
 export function defaultPhases(topology: PlanTopology): LanePhases | undefined {
   if (topology.defaultFaults || topology.replicated || topology.quorum === 'majority') return undefined;
-  return { servers: { from: 0.18, to: 0.63 }, clients: { from: 0.52, to: 1 } };
+  return { servers: { from: 0.3, to: 0.67 }, clients: { from: 0.52, to: 1 } };
 }
 
 /** As a topology names them. */

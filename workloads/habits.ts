@@ -3,6 +3,7 @@ import type { HandshakeValue } from '../harness/vocabulary/protocol.js';
 import type { Random } from '../harness/vocabulary/time.js';
 import type { MinMax, WorkloadOptions } from '../harness/vocabulary/workload.js';
 import type { Lasting, TurnTimes } from './hold-times.js';
+import { freeKeys } from './opening.js';
 import {
   extend,
   type Granted,
@@ -87,7 +88,7 @@ function* takeAnother(
   first: Granted,
   { key }: Turn,
 ): ScriptPart<void> {
-  const others = options.keys.filter((other) => other !== key);
+  const others = freeKeys(options).filter((other) => other !== key);
   if (others.length === 0) return;
   const momentMs = () => random.int(A_MOMENT_MS.min, A_MOMENT_MS.max);
   const { leaseMs } = options;

@@ -16,6 +16,7 @@
  */
 import type { Random } from '../harness/vocabulary/time.js';
 import type { HoldHabits, HoldTimes, MinMax, MixedHolds, WorkloadOptions } from '../harness/vocabulary/workload.js';
+import { freeKeys, openingKey } from './opening.js';
 
 /** What workloads do that say nothing else. */
 export const MIXED_HOLDS: MixedHolds = {
@@ -132,11 +133,11 @@ class MixedTimes implements TurnTimes {
     const longMs = (leaseMs * (long.min + long.max)) / 2;
     this.gap = Math.max(0, clients / (keys.length * longShare) - 1);
     this.dueMs = nowMs() + this.gap * longMs * random.float();
-    this.resumes = habits && resumes;
+    this.resumes = habits && resumes !== openingKey(options) ? resumes : undefined;
   }
 
   keys(): readonly string[] {
-    const { keys, nowMs } = this.options;
+    const { nowMs } = this.options;
     const { longOn = 1 } = this.mixed;
     this.isKept = false;
     if (this.resumes !== undefined) {
@@ -144,7 +145,8 @@ class MixedTimes implements TurnTimes {
       return [this.resumes];
     }
     this.isLong = nowMs() >= this.dueMs;
-    return this.isLong ? keys.slice(0, Math.ceil(keys.length * longOn)) : keys;
+    const { keys } = this.options;
+    return this.isLong ? keys.slice(0, Math.ceil(keys.length * longOn)) : freeKeys(this.options);
   }
 
   /**

@@ -1,6 +1,6 @@
 /** The owner takes its lock again, under the work that it does with it, up to a depth. */
 import type { Workload } from '../harness/vocabulary/workload.js';
-import { type Granted, release, type ScriptPart, turns, work } from './turns.js';
+import { type Granted, openRun, release, type ScriptPart, turns, work } from './turns.js';
 
 const DEPTH = 3;
 
@@ -10,8 +10,10 @@ export const reentrant: Workload = {
   model: { kind: 'reentrant', depth: DEPTH },
   needs: ['reentrant'],
   defaults: { lock: 'reentrant' },
-  script: (options, random) =>
-    turns(options, random, function* (granted, workMs, { key }) {
+  opens: true,
+  *script(options, random, lock) {
+    yield* openRun(options, lock);
+    yield* turns(options, random, function* (granted, workMs, { key }) {
       const wholeMs = workMs();
       const depth = random.int(1, DEPTH);
       const { leaseMs } = options;
@@ -25,5 +27,6 @@ export const reentrant: Workload = {
         yield* release(outer);
       }
       yield* nested(granted, 1);
-    }),
+    });
+  },
 };

@@ -4,6 +4,7 @@ import type { HandshakeValue, LockMode } from '../harness/vocabulary/protocol.js
 import type { Random } from '../harness/vocabulary/time.js';
 import type { ClientScript, Instruction, Outcome, WorkloadOptions } from '../harness/vocabulary/workload.js';
 import { type TurnTimes, turnTimes } from './hold-times.js';
+import { openingKey, openingPart, WAITS_AFTER_MS } from './opening.js';
 
 /** When a client extends, in parts of the lease: what is not answered can be tried once more. */
 const EXTEND_AFTER = 1 / 3;
@@ -55,6 +56,21 @@ export function* turns(
     if (granted.type === 'ok') yield* under(granted, () => times.workMs(), turn, times);
     yield { do: 'idle', ms: times.pauseMs() };
   }
+}
+
+/** What this client does of what the run opens with: holds, or waits and lets go at once what it is granted. */
+export function* openRun(options: WorkloadOptions, lock: HandshakeValue): ScriptPart<void> {
+  const part = openingPart(options);
+  if (!part) return;
+  const { heldMs, waitMs, waiterLeaseMs, does } = part;
+  const key = openingKey(options)!;
+  if (does === 'waits') yield { do: 'idle', ms: WAITS_AFTER_MS };
+  const asked =
+    does === 'holds' ? { leaseMs: options.leaseMs, waitMs: options.waitMs } : { leaseMs: waiterLeaseMs, waitMs };
+  const granted = yield { do: 'acquire', key, ...asked };
+  if (granted.type !== 'ok') return;
+  if (does === 'holds') yield* workOn(options, granted, heldMs, lock, granted);
+  yield* release(granted);
 }
 
 /** Works for `ms` under a grant, or, if careful, for as much of that as the lock promised. Whether it is held still. */

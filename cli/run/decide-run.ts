@@ -7,6 +7,7 @@ import { makePlan, parseNemesis } from '../../nemesis/index.js';
 import { commandToReproduce } from '../common/reproduce.js';
 import type { AskedRun } from './ask-run.js';
 import { planTopology } from './deployment.js';
+import { withOpening } from './opening.js';
 import { readPlanFile } from './plan-file.js';
 import type { RunRequest } from './prepare-run.js';
 
@@ -22,12 +23,15 @@ interface DecidedPlan {
   /** Faults as they were asked for. */
   nemesis: string[];
   warnings: string[];
+  /** Whether the faults leave the beginning to an opening, and its holder may be killed. */
+  opensWithKill: boolean;
 }
 
 /** Throws where the faults asked for are not possible. `unavailable`: what this machine lacks. */
 export function decideRun(asked: AskedRun, unavailable: Partial<Record<Capability, string>>, seed: number): DecidedRun {
-  const { settings, auth, argv } = asked;
-  const { plan, nemesis, warnings } = decidePlan(asked, unavailable, seed);
+  const { kind, auth, argv } = asked;
+  const { plan: planned, nemesis, warnings, opensWithKill } = decidePlan(asked, unavailable, seed);
+  const { settings, plan } = withOpening(kind, asked.settings, planned, opensWithKill);
   const password = auth ? { password: randomBytes(16).toString('hex') } : {};
   const topologyOptions = { ...settings.topologyOptions, ...password };
   return {
@@ -47,7 +51,7 @@ function decidePlan(
   const lacking = { ...unavailable, ...kind.unavailable };
   if ('planFile' in faults) {
     const plan = readPlanFile(faults.planFile, faults.named, topology, lacking);
-    return { plan, nemesis: [...new Set(plan.steps.map((step) => step.fault))], warnings: [] };
+    return { plan, nemesis: [...new Set(plan.steps.map((step) => step.fault))], warnings: [], opensWithKill: false };
   }
   const { requests, warnings, phases } = parseNemesis(faults.nemesis, topology, lacking);
   const { intervalMs } = faults;
@@ -65,6 +69,7 @@ function decidePlan(
     plan: made.plan,
     nemesis: requests.map(({ fault, target }) => (target ? `${fault}:${target}` : fault)),
     warnings: [...warnings, ...made.warnings],
+    opensWithKill: phases !== undefined,
   };
 }
 

@@ -19,10 +19,19 @@ export interface SlotOptions extends ClientRun {
   commandTimeoutMs: number;
   /** How long a program may take to start; absent: as the protocol says. */
   startsWithinMs?: number;
-  /** `resumes`: a key that the process before it held when it died. */
-  script(random: Random, lock: HandshakeValue, resumes?: string): ClientScript;
+  script(random: Random, lock: HandshakeValue, client: ScriptsClient): ClientScript;
   /** The server of what the lock protects, for workloads that have one. */
   resource?: Endpoint;
+}
+
+/** For whom a script is. */
+export interface ScriptsClient {
+  /** The name of its slot. */
+  slot: string;
+  /** No process was in the slot before it. */
+  isFirst: boolean;
+  /** A key that the process before it held when it died. */
+  resumes?: string;
 }
 
 /** How a lock is probed after everything was healed. */
@@ -231,7 +240,8 @@ export class ClientSlot {
     resumes: string | undefined,
   ): Promise<string | undefined> {
     const { random } = this.options;
-    const script = this.options.script(random.fork(`script/${caller}`), target.lock, resumes);
+    const client = { slot: this.host.name, isFirst: this.generation === 1, ...(resumes !== undefined && { resumes }) };
+    const script = this.options.script(random.fork(`script/${caller}`), target.lock, client);
     const atWork = new AtWork();
     let step = script.next();
     while (!step.done) {

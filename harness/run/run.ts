@@ -234,6 +234,8 @@ function createScheduler(
   resource: Endpoint | undefined,
 ): Scheduler {
   const nowMs = () => parts.runtime.clock.nowNs() / 1e6;
+  const slots = hosts.map(({ name }) => name);
+  let beganMs: number | undefined;
   return new Scheduler(hosts, {
     clock: parts.runtime.clock,
     recorder,
@@ -249,8 +251,13 @@ function createScheduler(
     commandTimeoutMs: COMMAND_TIMEOUT_MS,
     ...(config.startsWithinMs !== undefined && { startsWithinMs: config.startsWithinMs }),
     operationGraceMs: OPERATION_GRACE_MS,
-    script: (random, lock, resumes) =>
-      parts.workload.script({ ...config, nowMs, ...(resumes !== undefined && { resumes }) }, random, lock),
+    script(random, lock, { slot, ...client }) {
+      beganMs ??= nowMs();
+      const place = { slot: slots.indexOf(slot), isFirst: client.isFirst, beganMs };
+      const { resumes } = client;
+      const options = { ...config, nowMs, place, ...(resumes !== undefined && { resumes }) };
+      return parts.workload.script(options, random, lock);
+    },
     ...(parts.workload.needs && { needs: parts.workload.needs }),
     ...(resource && { resource }),
     say: parts.say,

@@ -20,6 +20,18 @@ export interface WorkloadOptions {
   nowMs(): number;
   /** A key that the process held that died in this one's place: its work is to be taken up again. */
   resumes?: string;
+  /** Whose script it is; absent: it does not matter. */
+  place?: ScriptPlace;
+}
+
+/** Which client a script is for. */
+export interface ScriptPlace {
+  /** Of its slot, from 0 on. */
+  slot: number;
+  /** No process was there before it. */
+  isFirst: boolean;
+  /** When the first script of the run began, by `nowMs`. */
+  beganMs: number;
 }
 
 /** How long clients work under the lock: bounds in parts of the lease, or a mixture. */
@@ -48,6 +60,21 @@ export interface MixedHolds {
   pauseMs: MinMax;
   /** What else than to work and to release is done under some holds; absent: nothing, as before this was said. */
   habits?: HoldHabits;
+  /** What is done before anything strikes, on a key that is left to it; absent: nothing, as before this was said. */
+  opening?: Opening;
+}
+
+/**
+ * At the beginning the first client takes a key, and the second waits for it for longer than any lease, for a short lease of its
+ * own. Milliseconds.
+ */
+export interface Opening {
+  /** For how long it is held, if its holder lives so long. */
+  heldMs: number;
+  /** For how long it is waited for. */
+  waitMs: number;
+  /** The lease of who waits. */
+  waiterLeaseMs: number;
 }
 
 /** What clients do now and then that a lock must bear, each a part of the holds of its kind. */
@@ -136,6 +163,8 @@ export interface Workload {
   readonly needs?: readonly string[];
   /** Whether its clients read and write a resource that the lock protects. */
   readonly resource?: true;
+  /** Its scripts know what to do of an opening (`MixedHolds`). */
+  readonly opens?: true;
   /** What a run takes where its flags do not say. */
   readonly defaults?: WorkloadDefaults;
 }

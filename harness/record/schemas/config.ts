@@ -49,6 +49,7 @@ const mixedHolds = z.object({
   briefTries: part.optional(),
   pauseMs: bounds,
   habits: holdHabits.optional(),
+  opening: z.object({ heldMs: positive, waitMs: positive, waiterLeaseMs: positive }).optional(),
 });
 
 export const runConfigSchema = describes<RunConfig>()(

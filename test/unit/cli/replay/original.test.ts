@@ -44,7 +44,8 @@ describe('a recorded config', () => {
     const full = { ...config, replayOf: 'another', clockShim: '/cache/shim.so', unavailable: { clock: 'no compiler' } };
     const containers = { image: 'redis:8', clientImage: 'node:20', built: { server: 'a:1', client: 'b:2' } };
     const { briefWaitMs, ...patient } = MIXED_HOLDS;
-    for (const hold of [MIXED_HOLDS, patient]) expect(problemWith({ ...config, hold })).toBeUndefined();
+    const opened = { ...MIXED_HOLDS, opening: { heldMs: 2_000, waitMs: 6_600, waiterLeaseMs: 300 } };
+    for (const hold of [MIXED_HOLDS, patient, opened]) expect(problemWith({ ...config, hold })).toBeUndefined();
     for (const one of [config, full, { ...config, runtime: 'docker', containers }])
       expect(problemWith(one)).toBeUndefined();
   });
@@ -64,6 +65,7 @@ describe('a recorded config', () => {
     ['hold', { min: 0 }],
     ['hold', { ...MIXED_HOLDS, briefMs: { min: 0, max: 30 } }],
     ['hold', { ...MIXED_HOLDS, longShare: 2 }],
+    ['hold', { ...MIXED_HOLDS, opening: { heldMs: 0, waitMs: 6_600, waiterLeaseMs: 300 } }],
     ['failOn', ['everything']],
     ['timeLimitMs', 10],
     ['runtime', 'cloud'],

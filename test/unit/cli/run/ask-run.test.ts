@@ -6,8 +6,10 @@ import { askSeries, parseRunFlags } from '../../../../cli/run/flags.js';
 import { askMachine } from '../../../../cli/run/machine-flags.js';
 import { requestOf } from '../../../../cli/run/prepare-run.js';
 import { services } from '../../../../harness/topologies/services.js';
+import type { Plan } from '../../../../harness/vocabulary/faults.js';
 import type { RunConfig } from '../../../../harness/vocabulary/run.js';
-import { MIXED_HOLDS } from '../../../../workloads/hold-times.js';
+import { isMixed, MIXED_HOLDS } from '../../../../workloads/hold-times.js';
+import { openingMs } from '../../../../workloads/opening.js';
 
 const CWD = '/home/someone';
 
@@ -76,6 +78,55 @@ describe('what is asked for', () => {
       waitMs: 10_000,
     });
     expect(asked('--workload', 'read-write').settings).toMatchObject({ hold: MIXED_HOLDS, keys: ['lock:0', 'lock:1'] });
+  });
+
+  describe('opens with a wait', () => {
+    const decided = (...argv: string[]) => {
+      const { request, plan } = decideRun(asked(...argv), {}, 7);
+      return { opening: isMixed(request.hold) ? request.hold.opening : undefined, steps: plan.steps as At[], request };
+    };
+    type At = Extract<Plan['steps'][number], { atMs: number }>;
+    const kills = ({ steps }: ReturnType<typeof decided>) =>
+      steps.filter(({ fault, target }) => fault === 'kill' && typeof target === 'object');
+
+    test('on single, for a holder that is killed, and nothing else strikes before it is over', () => {
+      for (const argv of [[], ['--workload', 'reentrant'], ['--time-limit', '60s']]) {
+        const { opening, steps } = decided(...argv);
+        const [first, ...others] = steps;
+        expect(first).toMatchObject({ atMs: 0, fault: 'kill', target: { names: ['c1'] } });
+        for (const { atMs } of others) expect(1_500 + atMs).toBeGreaterThanOrEqual(openingMs(opening!));
+      }
+    });
+
+    test('where nothing strikes, for one that lets go', () => {
+      for (const topology of ['single', 'sentinel', 'cluster']) {
+        const { opening, steps } = decided('--nemesis', 'none', '--topology', topology);
+        expect(opening).toBeDefined();
+        expect(steps).toEqual([]);
+      }
+    });
+
+    test.each([
+      [['--topology', 'sentinel']],
+      [['--topology', 'redlock', '--nemesis', 'none']],
+      [['--service', 'etcd', '--nemesis', 'none']],
+      [['--time-limit', '8s']],
+      [['--nemesis', 'kill:holder']],
+      [['--hold', '0.1x..0.2x']],
+      [['--callers', '2']],
+      [['--clients', '3']],
+      [['--workload', 'read-write']],
+      [['--workload', 'crash']],
+    ])('but not with %j', (argv) => {
+      const run = decided(...argv);
+      expect(run.opening).toBeUndefined();
+      expect(kills(run)).toEqual([]);
+    });
+
+    test('and again where the run is repeated', () => {
+      const { request } = decided();
+      expect(requestOf(request as RunConfig).hold).toEqual(request.hold);
+    });
   });
 
   test('--wait is what every acquire waits', () => {

@@ -216,7 +216,7 @@ describe('a history that can be trusted', () => {
 
   test('a process is told what the one before it worked under when it died, and nothing of what that had let go', async () => {
     const resumed: (string | undefined)[] = [];
-    const world = await setUp(function* (_random, _lock, resumes) {
+    const world = await setUp(function* (_random, _lock, { resumes }) {
       resumed.push(resumes);
       const first = yield { do: 'acquire', key: 'lock:0', leaseMs: 5_000, waitMs: 100 };
       if (resumed.length > 1) yield { do: 'release', hold: (first as { id: number }).id };
