@@ -47,12 +47,20 @@ export function openingMs({ waitMs }: Opening): number {
   return WAITS_AFTER_MS + waitMs + AFTERWARDS_MS;
 }
 
+/** What one client does of it. */
+export interface OpeningPart extends Opening {
+  does: 'holds' | 'waits';
+  key: string;
+  /** When the run's scripts began, by `nowMs`. */
+  beganMs: number;
+}
+
 /** What this client does of it; undefined: nothing. */
-export function openingPart(options: WorkloadOptions): (Opening & { does: 'holds' | 'waits' }) | undefined {
+export function openingPart(options: WorkloadOptions): OpeningPart | undefined {
   const { place } = options;
-  const opening = openingOf(options);
-  if (!opening || !place?.isFirst || place.slot > 1) return undefined;
-  return { ...opening, does: place.slot === 0 ? 'holds' : 'waits' };
+  const [opening, key] = [openingOf(options), openingKey(options)];
+  if (!opening || key === undefined || !place?.isFirst || place.slot > 1) return undefined;
+  return { ...opening, does: place.slot === 0 ? 'holds' : 'waits', key, beganMs: place.beganMs };
 }
 
 /** The key that is left to it while it lasts; undefined: none is, or not any more. Not one that is held for long, nor the last. */

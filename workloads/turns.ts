@@ -4,7 +4,7 @@ import type { HandshakeValue, LockMode } from '../harness/vocabulary/protocol.js
 import type { Random } from '../harness/vocabulary/time.js';
 import type { ClientScript, Instruction, Outcome, WorkloadOptions } from '../harness/vocabulary/workload.js';
 import { type TurnTimes, turnTimes } from './hold-times.js';
-import { openingKey, openingPart, WAITS_AFTER_MS } from './opening.js';
+import { type OpeningPart, openingPart, WAITS_AFTER_MS } from './opening.js';
 
 /** When a client extends, in parts of the lease: what is not answered can be tried once more. */
 const EXTEND_AFTER = 1 / 3;
@@ -61,16 +61,28 @@ export function* turns(
 /** What this client does of what the run opens with: holds, or waits and lets go at once what it is granted. */
 export function* openRun(options: WorkloadOptions, lock: HandshakeValue): ScriptPart<void> {
   const part = openingPart(options);
-  if (!part) return;
-  const { heldMs, waitMs, waiterLeaseMs, does } = part;
-  const key = openingKey(options)!;
-  if (does === 'waits') yield { do: 'idle', ms: WAITS_AFTER_MS };
-  const asked =
-    does === 'holds' ? { leaseMs: options.leaseMs, waitMs: options.waitMs } : { leaseMs: waiterLeaseMs, waitMs };
-  const granted = yield { do: 'acquire', key, ...asked };
+  if (part?.does === 'holds') yield* holdFirst(options, lock, part);
+  if (part?.does === 'waits') yield* waitForFirst(options, part);
+}
+
+function* holdFirst(options: WorkloadOptions, lock: HandshakeValue, { key, heldMs }: OpeningPart): ScriptPart<void> {
+  const { leaseMs, waitMs } = options;
+  const granted = yield { do: 'acquire', key, leaseMs, waitMs };
   if (granted.type !== 'ok') return;
-  if (does === 'holds') yield* workOn(options, granted, heldMs, lock, granted);
+  yield* workOn(options, granted, heldMs, lock, granted);
   yield* release(granted);
+}
+
+/** Who is granted it at once was there before the holder, and asks again. */
+function* waitForFirst({ nowMs }: WorkloadOptions, part: OpeningPart): ScriptPart<void> {
+  const { key, beganMs, heldMs, waitMs, waiterLeaseMs } = part;
+  const untilMs = beganMs + WAITS_AFTER_MS + waitMs;
+  do {
+    yield { do: 'idle', ms: WAITS_AFTER_MS };
+    const granted = yield { do: 'acquire', key, leaseMs: waiterLeaseMs, waitMs: untilMs - nowMs() };
+    if (granted.type !== 'ok') return;
+    yield* release(granted);
+  } while (nowMs() < beganMs + heldMs / 2);
 }
 
 /** Works for `ms` under a grant, or, if careful, for as much of that as the lock promised. Whether it is held still. */

@@ -109,6 +109,15 @@ describe('an opening', () => {
     },
   );
 
+  test('whoever waits asks again while it is granted the key before the holder, to be done at the same time', () => {
+    const asks = lead({ slot: 1 }).flatMap(({ atMs, instruction }) =>
+      instruction.do === 'acquire' && instruction.leaseMs === OPENING.waiterLeaseMs ? [{ atMs, ...instruction }] : [],
+    );
+    expect(asks.length).toBeGreaterThan(3);
+    for (const { atMs, waitMs } of asks) expect(atMs + waitMs).toBeCloseTo(100 + OPENING.waitMs);
+    expect(asks.at(-1)!.atMs).toBeLessThan(OPENING.heldMs);
+  });
+
   test('has its key for itself while it lasts, and no longer', () => {
     for (const place of [{ slot: 2 }, { slot: 7 }, { slot: 0, isFirst: false }]) {
       const asked = lead(place);
