@@ -27,6 +27,7 @@ import type { ProbeResult } from './client-slot.js';
 import { watchDisturbances } from './disturbances.js';
 import { observe } from './observer.js';
 import { Scheduler } from './scheduler.js';
+import { scriptsOf } from './scripts.js';
 import { watchServers } from './server-deaths.js';
 import { observeService } from './service-observer.js';
 import { takenDown } from './taken-down.js';
@@ -234,8 +235,6 @@ function createScheduler(
   resource: Endpoint | undefined,
 ): Scheduler {
   const nowMs = () => parts.runtime.clock.nowNs() / 1e6;
-  const slots = hosts.map(({ name }) => name);
-  let beganMs: number | undefined;
   return new Scheduler(hosts, {
     clock: parts.runtime.clock,
     recorder,
@@ -251,13 +250,7 @@ function createScheduler(
     commandTimeoutMs: COMMAND_TIMEOUT_MS,
     ...(config.startsWithinMs !== undefined && { startsWithinMs: config.startsWithinMs }),
     operationGraceMs: OPERATION_GRACE_MS,
-    script(random, lock, { slot, ...client }) {
-      beganMs ??= nowMs();
-      const place = { slot: slots.indexOf(slot), isFirst: client.isFirst, beganMs };
-      const { resumes } = client;
-      const options = { ...config, nowMs, place, ...(resumes !== undefined && { resumes }) };
-      return parts.workload.script(options, random, lock);
-    },
+    script: scriptsOf(parts.workload, config, hosts, nowMs),
     ...(parts.workload.needs && { needs: parts.workload.needs }),
     ...(resource && { resource }),
     say: parts.say,
