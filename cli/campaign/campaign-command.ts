@@ -33,6 +33,7 @@ import { mustBeAtHand } from '../run/lock-at-hand.js';
 import { askServer, MACHINE_SETTINGS } from '../run/machine-flags.js';
 import { SIGNALS, StopRequests } from '../run/supervise.js';
 import {
+  askedOf,
   CAMPAIGN,
   type Campaign,
   type CellRun,
@@ -48,7 +49,7 @@ import {
   triesFolder,
 } from './campaign-folder.js';
 import { askCells, cellsOf, OVER_ALL_RUNS, type TypedCells } from './cells.js';
-import { type EarlierCampaign, earlierCampaigns } from './earlier.js';
+import { type CampaignBeside, campaignsBeside } from './earlier.js';
 import { JobOrder, jobsPlanned } from './grid.js';
 import { takeKnown } from './hunt-campaign.js';
 import { carryOutHunts, huntCells } from './hunt-campaign-command.js';
@@ -231,10 +232,12 @@ async function carryOut({ campaign, folder, finished, options, tries, flags, cwd
     });
   }
   const planned = jobsPlanned(campaign);
-  const earlier = earlierCampaigns(folder);
+  const beside = campaignsBeside(folder);
   const tried = tries.map(({ known, base }) => ({ known, tries: finishedIn(base) }));
   // A part has not all of what is asked for: whoever merges it asks.
   const atLeast = campaign.shard.of === 1 ? campaign.atLeast : undefined;
+  // As it was written, so that all parts have the same.
+  const asked = askedOf(readCampaign(folder));
   const tallied = (): Tally => ({
     cells: campaign.cells,
     runs: finished,
@@ -243,6 +246,7 @@ async function carryOut({ campaign, folder, finished, options, tries, flags, cwd
     failed,
     knownOk,
     atLeast,
+    asked,
   });
   // A finding is new to a cell's lock on its topology; what is new anywhere is looked at first.
   const order = new JobOrder(
@@ -263,10 +267,10 @@ async function carryOut({ campaign, folder, finished, options, tries, flags, cwd
       const { lock, topology, nemesis, workload } = campaign.cells[cell]!;
       const count = planned === undefined ? `${finished.length}` : `${finished.length}/${planned}`;
       told('run', `${lock} on ${topology}, ${nemesis}, ${workload}`, run, count);
-      write(folder, tallied(), earlier);
+      write(folder, tallied(), beside);
     },
   );
-  const summary = write(folder, tallied(), earlier);
+  const summary = write(folder, tallied(), beside);
   for (const finding of summary.findings) {
     const { version, lock, topology, fingerprint, sentence, argv, seed, faults } = finding;
     if (finding.state === 'new')
@@ -277,12 +281,12 @@ async function carryOut({ campaign, folder, finished, options, tries, flags, cwd
   return summary.exitStatus;
 }
 
-/** Writes the report into `folder`, where its links begin. */
-export function write(folder: string, tally: Tally, earlier: readonly EarlierCampaign[] = []): CampaignSummary {
+/** Writes the report into `folder`, where its links begin; of those `beside` it are the earlier ones of the trend. */
+export function write(folder: string, tally: Tally, beside: readonly CampaignBeside[]): CampaignSummary {
   const summary = summariseCampaign(tally);
   const all = [...tally.runs, ...tally.known.flatMap(({ tries }) => tries)];
   const folders = new Map(all.map(({ runId, folder: of }) => [runId, relative(folder, of)]));
-  const sheet = campaignSheet(tally, summary, (run) => folders.get(run)!, earlier);
+  const sheet = campaignSheet(tally, summary, (run) => folders.get(run)!, beside);
   writeJson(folder, 'summary.json', summary);
   writeWhole(join(folder, 'summary.md'), sheetMarkdown(sheet));
   writeWhole(join(folder, 'report.html'), sheetPage(sheet));

@@ -5,6 +5,7 @@
  * A run is finished once its results are whole on disk. One that the user ended early is not, unless it is violated by then: a
  * finding stands, while a pass of half the time is none.
  */
+import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -17,6 +18,7 @@ import type { Results } from '../../harness/vocabulary/verdict.js';
 import { UsageError } from '../common/errors.js';
 import { discoveriesOf, fingerprintOf } from '../hunt/schedule.js';
 import { type KnownFinding, knownSchema } from '../run/known.js';
+import type { AskedOf } from './earlier.js';
 import { type Grid, type JobOutcome, jobOf } from './grid.js';
 
 export interface Campaign extends Grid {
@@ -97,6 +99,11 @@ export function readCampaign(folder: string): Campaign {
   return readJson(folder, CAMPAIGN, (data) => conform(campaignSchema, data));
 }
 
+/** What was asked, which all parts of a campaign have in common; of one that was read from its folder. */
+export function askedOf({ shard: _, ...whole }: Campaign): AskedOf {
+  return { seed: whole.seed, digest: createHash('sha256').update(JSON.stringify(whole)).digest('hex') };
+}
+
 export function runsFolder(folder: string): string {
   return join(folder, 'runs');
 }
@@ -117,6 +124,14 @@ export function cellRunsIn(folder: string, grid: Grid): CellRun[] {
 export function finishedIn(base: string): FinishedRun[] {
   const folders = runFolders(base).filter(isFinished);
   return folders.map(finishedRun).sort(byBeginning);
+}
+
+const failedSchema = z.object({ failed: z.array(z.string()) });
+
+/** Runs that a campaign on servers could not make, each with the reason; it is known only by what it said of itself at last. */
+export function failedIn(folder: string): string[] {
+  if (!existsSync(join(folder, 'summary.json'))) return [];
+  return readJson(folder, 'summary.json', (data) => conform(failedSchema, data)).failed;
 }
 
 export function toldOf({ cell, seed, struckHolds, found }: CellRun): JobOutcome {

@@ -8,7 +8,17 @@ import { UsageError } from '../common/errors.js';
 import { knownOkOptions } from '../run/flags.js';
 import { slugOf } from '../run/known.js';
 import { campaignText, write } from './campaign-command.js';
-import { type Campaign, cellRunsIn, finishedIn, isCampaign, readCampaign, triesFolder } from './campaign-folder.js';
+import {
+  askedOf,
+  type Campaign,
+  cellRunsIn,
+  failedIn,
+  finishedIn,
+  isCampaign,
+  readCampaign,
+  triesFolder,
+} from './campaign-folder.js';
+import { campaignsBeside } from './earlier.js';
 import { mergeHunts } from './hunt-campaign-command.js';
 import type { Tally, TriedAgain } from './tally.js';
 
@@ -42,16 +52,17 @@ export function mergeCommand(folders: readonly string[], { out, knownOk }: Merge
   const campaigns = isCampaign(places[0]!)
     ? places.map((folder) => ({ folder, campaign: partIn(folder, places[0]!) }))
     : undefined;
+  const isHunt = campaigns?.some(({ campaign }) => campaign.hunt) === true;
+  const tally = campaigns && !isHunt ? tallyOf(campaigns, knownOk) : undefined;
   createRunFolder(resolve(target, '..'), basename(target));
   const print = (text: string) => process.stdout.write(`${text}\n`);
-  if (campaigns?.some(({ campaign }) => campaign.hunt)) {
+  if (campaigns && isHunt) {
     const { exitStatus, text } = mergeHunts(target, campaigns, knownOk);
     print(text);
     return exitStatus;
   }
-  if (campaigns) {
-    const tally = tallyOf(campaigns, knownOk);
-    const summary = write(target, tally);
+  if (tally) {
+    const summary = write(target, tally, campaignsBeside(target));
     print(campaignText(summary, target));
     return summary.exitStatus;
   }
@@ -68,9 +79,8 @@ export function mergeCommand(folders: readonly string[], { out, knownOk }: Merge
 
 /** The campaign of a folder; throws one line where it is no part of what is in `first`. */
 function partIn(folder: string, first: string): Campaign {
-  const whole = ({ shard: _, ...other }: Campaign) => JSON.stringify(other);
   const campaign = readCampaign(folder);
-  if (whole(campaign) !== whole(readCampaign(first)))
+  if (askedOf(campaign).digest !== askedOf(readCampaign(first)).digest)
     throw new UsageError(
       `${folder} is no part of the campaign in ${first}: cells, seed, runs or known findings differ`,
     );
@@ -78,7 +88,8 @@ function partIn(folder: string, first: string): Campaign {
 }
 
 function tallyOf(parts: readonly { folder: string; campaign: Campaign }[], knownOk: boolean): Tally {
-  const { cells, known: all, runs: planned, atLeast } = parts[0]!.campaign;
+  const { campaign } = parts[0]!;
+  const { cells, known: all, runs: planned, atLeast } = campaign;
   const runs = new Map(
     parts.flatMap(({ folder, campaign }) => cellRunsIn(folder, campaign)).map((run) => [run.runId, run]),
   );
@@ -87,5 +98,9 @@ function tallyOf(parts: readonly { folder: string; campaign: Campaign }[], known
     const tries = parts.flatMap(({ folder }) => finishedIn(triesFolder(folder, slugOf(known))));
     return { known, tries: [...new Map(tries.map((run) => [run.runId, run])).values()] };
   });
-  return { cells, runs: [...runs.values()], known, planned, failed: [], knownOk, atLeast };
+  // In an order that is not that of the parts.
+  const failed = parts
+    .flatMap(({ folder }) => failedIn(folder))
+    .sort(new Intl.Collator('en', { numeric: true }).compare);
+  return { cells, runs: [...runs.values()], known, planned, failed, knownOk, atLeast, asked: askedOf(campaign) };
 }

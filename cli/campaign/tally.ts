@@ -8,7 +8,7 @@ import type { Sheet, SheetCell } from '../../reports/index.js';
 import { type ExitStatus, exitStatusOf } from '../judge/series-summary.js';
 import { identityOf, type KnownFinding } from '../run/known.js';
 import { byBeginning, type CellRun, type FinishedRun } from './campaign-folder.js';
-import type { EarlierCampaign } from './earlier.js';
+import { type AskedOf, type Began, type CampaignBeside, earlierThan, trendOver } from './earlier.js';
 import type { GridCell } from './grid.js';
 
 export interface Tally {
@@ -23,6 +23,8 @@ export interface Tally {
   knownOk: boolean;
   /** What a cell of which nothing is found must have; absent: nothing is asked for. */
   atLeast?: LeastHolds | undefined;
+  /** Absent: nobody can tell its parts from other campaigns. */
+  asked?: AskedOf | undefined;
 }
 
 /** A known finding and the runs that tried it again. */
@@ -50,6 +52,9 @@ export interface CampaignSummary {
   version: 1;
   exitStatus: ExitStatus;
   headline: string;
+  asked?: AskedOf;
+  /** Of the cells' runs; absent: there are none. */
+  began?: Began;
   findings: TalliedFinding[];
   known: { lock: string; topology: string; fingerprint: string; seen: number; tries: number; text: string }[];
   coverage: Coverage[];
@@ -91,6 +96,8 @@ export function summariseCampaign(tally: Tally): CampaignSummary {
     version: 1,
     exitStatus: exitStatusOf(statuses, 'complete'),
     headline: headlineOf(tally, findings, coverage),
+    ...(tally.asked && { asked: tally.asked }),
+    ...(runs.length > 0 && { began: { first: runs[0]!.startedAt, last: runs.at(-1)!.startedAt } }),
     findings,
     known: tried,
     coverage,
@@ -234,7 +241,7 @@ export function campaignSheet(
   tally: Tally,
   summary: CampaignSummary,
   folderOf: (run: string) => string,
-  earlier: readonly EarlierCampaign[] = [],
+  beside: readonly CampaignBeside[] = [],
 ): Sheet {
   const { exitStatus, headline, findings, known, coverage, failed } = summary;
   const table = (title: string, columns: string[], rows: SheetCell[][]) =>
@@ -294,8 +301,8 @@ export function campaignSheet(
       ),
       ...table(
         'Beside earlier campaigns',
-        ['campaign', 'runs', 'violated', 'findings', 'not seen before', 'struck holds'],
-        earlier.length > 0 ? trendOver([...earlier, thisOne(summary)]) : [],
+        ['campaign', 'began', 'runs', 'violated', 'findings', 'not seen before', 'struck holds'],
+        trendOver(earlierThan(summary, beside), summary),
       ),
       ...table(
         'Could not be made',
@@ -308,26 +315,6 @@ export function campaignSheet(
 
 function shownTime(iso: string): string {
   return `${iso.slice(0, 19).replace('T', ' ')} UTC`;
-}
-
-function thisOne({ findings, coverage }: CampaignSummary): EarlierCampaign {
-  const sum = (of: (row: Coverage) => number) => coverage.reduce((all, row) => all + of(row), 0);
-  return {
-    id: 'this one',
-    runs: sum(({ runs }) => runs),
-    violated: sum(({ verdicts }) => verdicts.violated),
-    struckHolds: sum(({ struckHolds }) => struckHolds),
-    findings: findings.map(identityOf),
-  };
-}
-
-function trendOver(campaigns: readonly EarlierCampaign[]): SheetCell[][] {
-  const seen = new Set<string>();
-  return campaigns.map(({ id, runs, violated, findings, struckHolds }) => {
-    const fresh = findings.filter((one) => !seen.has(one));
-    for (const one of findings) seen.add(one);
-    return [id, ...[runs, violated, findings.length, fresh.length, struckHolds].map(String)];
-  });
 }
 
 function trend({ runs, cells }: Tally): SheetCell[][] {
