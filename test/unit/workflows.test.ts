@@ -35,7 +35,7 @@ describe.each(files)('%s', (file) => {
   it('takes actions of others by their hash', () => {
     const used = [...text.matchAll(/^ *(?:- )?uses: *(\S+)/gm)].map(([, action]) => action!);
     expect(used.length).toBeGreaterThan(0);
-    expect(used.filter((action) => !/^[\w-]+\/[\w-]+@[0-9a-f]{40}$/.test(action))).toEqual([]);
+    expect(used.filter((action) => !/^[\w-]+(\/[\w-]+)+@[0-9a-f]{40}$/.test(action))).toEqual([]);
   });
 
   it('gives scripts nothing but by the environment', () => {
@@ -90,6 +90,41 @@ describe('permissions', () => {
     ).toEqual([
       { indent: 0, may: ['write-all'] },
       { indent: 4, may: ['b: read'] },
+    ]);
+  });
+});
+
+describe('a campaign each night brings along what earlier nights came to', () => {
+  const textOf = (name: string) => readFileSync(join(ROOT, 'examples/ci', name), 'utf8');
+  /** Where merged reports go, each in a folder of its own: what is beside one is what the trend goes by. */
+  const nightsOf = (text: string) => / merge .* --out "(\S+)\/[^/"]*\$[^/"]*"/.exec(text)?.[1];
+  const steps = (text: string, action: string) =>
+    text
+      .split(/\n {6}(?=- )/)
+      .filter((step) => step.includes(`uses: ${action}@`))
+      .map((step) => Object.fromEntries([...step.matchAll(/^[ -]*([\w-]+): (.*)$/gm)].map(([, k, v]) => [k!, v!])));
+
+  it('on GitHub: what is kept is what is restored, under a key of its own, also of a night that found something', () => {
+    const text = textOf('github-campaign.yml');
+    const [[restored], [saved]] = [steps(text, 'actions/cache/restore'), steps(text, 'actions/cache/save')];
+    expect(restored!.path).toBe(`${nightsOf(text)}/*/summary.json`);
+    expect([saved!.path, saved!.key]).toEqual([restored!.path, restored!.key]);
+    expect(saved!.if).toBe('always()');
+    expect(restored!.key).toBe(`${restored!['restore-keys']}\${{ github.run_id }}-\${{ github.run_attempt }}`);
+    // Restored before the merge, kept after it.
+    const places = ['actions/cache/restore@', 'lock-torture merge', 'actions/cache/save@'].map((at) =>
+      text.indexOf(at),
+    );
+    expect(places).toEqual([...places].sort((a, b) => a - b));
+  });
+
+  it('on GitLab: the same', () => {
+    const text = textOf('gitlab.yml');
+    const [, cache] = /^campaign-merge:\n[\s\S]*?^ {2}cache:\n((?: {4}.*\n)+)/m.exec(text)!;
+    expect(cache!.trim().split(/\n */)).toEqual([
+      'key: lock-torture-nights',
+      `paths: [${nightsOf(text)}/*/summary.json]`,
+      'when: always',
     ]);
   });
 });
