@@ -29,6 +29,8 @@ const held: Results = {
   ...{ checkers: [], found: {}, readings: [], stats: { holds: 9, struckHolds: 3 }, reproduce: 'again' },
 } as never;
 
+const PLAN = { version: 1, seed: 1, steps: [] };
+
 /** Leaves a part with these runs finished, as a machine does; `failed`: those it could not make. */
 function part(index: number, seeds: readonly number[], failed: readonly string[], { first = 1, day = 1 } = {}): string {
   const folder = join(base, `of-${first}`, `part-${index}`, 'its-campaign');
@@ -42,10 +44,13 @@ function part(index: number, seeds: readonly number[], failed: readonly string[]
     const files = { config: { ...sampleConfig, runId: `run-${seed}`, seed, startedAt }, results: held, plan: PLAN };
     for (const [name, value] of Object.entries(files)) writeFileSync(join(run, `${name}.json`), JSON.stringify(value));
   }
-  write(folder, { cells: [cell], runs: cellRunsIn(folder, campaign), known: [], planned: 2, failed, knownOk: false }, []);
+  write(
+    folder,
+    { cells: [cell], runs: cellRunsIn(folder, campaign), known: [], planned: 2, failed, knownOk: false },
+    [],
+  );
   return folder;
 }
-const PLAN = { version: 1, seed: 1, steps: [] };
 
 function merge(parts: readonly string[], name: string) {
   const out = join(base, 'merged', name);
