@@ -43,6 +43,7 @@ import { latency } from './measures/latency.js';
 import { lossToNotice } from './measures/loss-to-notice.js';
 import { turnover } from './measures/turnover.js';
 import { protocolBreaks } from './worth/protocol-breaks.js';
+import { struckByFault } from './worth/struck.js';
 import { strengthOf, vacuity } from './worth/vacuity.js';
 
 export { strengthOf };
@@ -122,6 +123,7 @@ export function judge(input: CheckInput, judges: readonly Checker[], between: ()
   const own = weigh(results, violations, { ...config, failOn: ['lock'] }, cutShort);
   const stats = Object.assign({}, ...results.map((result) => result.stats)) as Record<string, number>;
   const exclusion = results.some(({ checker, verdict: told }) => checker === 'mutual-exclusion' && told === 'valid');
+  const struck = judges.includes(vacuity) ? struckByFault(input) : undefined;
   const strength = verdict === 'held' && violations.length === 0 ? strengthOfRun(input, stats) : undefined;
   return {
     version: 2,
@@ -150,6 +152,7 @@ export function judge(input: CheckInput, judges: readonly Checker[], between: ()
     readings,
     ...(strength !== undefined && { strength }),
     stats,
+    ...(struck && { struck }),
     reproduce: config.reproduce,
   };
 }

@@ -13,6 +13,7 @@ import { OP, OUTCOME } from '../../harness/record/history-table.js';
 import type { History, Observations, RareObservation } from '../../harness/vocabulary/history.js';
 import type { Checker, CheckInput, LeastHolds } from '../../harness/vocabulary/run.js';
 import type { CheckerFindings } from '../../harness/vocabulary/verdict.js';
+import { countStruck } from './struck.js';
 
 /**
  * Fewer holds than this, or than two a client, are too few to say anything. How many there can be is up to the keys, not to
@@ -24,7 +25,7 @@ const CLIENTS_THAT_COUNT = 10;
 function findWhatIsUntested(input: CheckInput): CheckerFindings {
   const holds = holdsOf(input.history);
   const faults = faultsInForce(input.history);
-  const struckHolds = countStruck(holds, faults.filter(canBeSeen), input.history.operations.clients);
+  const struckHolds = countStruck(holds, faults, input.history);
   const contended = contendedTries(holds, input.history);
   const reasons = [
     ...tooFew(holds, input),
@@ -177,57 +178,6 @@ class HeldByOthers {
     const last = firstIndex(this.fromNs.length, (at) => this.fromNs[at]! >= untilNs) - 1;
     if (last < 0) return false;
     return (this.client[last] === client ? this.nextUntilNs[last]! : this.untilNs[last]!) > fromNs;
-  }
-}
-
-/** TCP hides packets that come twice or out of order: a lock client sees no more of them than it sees without any fault. */
-function canBeSeen({ records }: FaultInForce): boolean {
-  const effects = records.flatMap((record) => record.effects);
-  const hidden = effects.every(
-    (effect) => effect.kind === 'degraded' && effect.delayMs + effect.jitterMs + effect.lossPpm + effect.rateKbps === 0,
-  );
-  return effects.length === 0 || !hidden;
-}
-
-/** Holds during which a fault that concerns them was in force: one on servers concerns all, one on clients only theirs. */
-function countStruck(holds: Holds, faults: readonly FaultInForce[], clients: readonly string[]): number {
-  const isClient = new Set(clients);
-  const onServers = faults.filter((fault) =>
-    fault.records.some(({ targets }) => targets.length === 0 || targets.some((name) => !isClient.has(name))),
-  );
-  const covered = new Covered(onServers);
-  const byClient = clients.map((client) =>
-    faults.filter((fault) => fault.records.some(({ targets }) => targets.includes(client))),
-  );
-  let struck = 0;
-  for (let k = 0; k < holds.count; k++) {
-    const [fromNs, untilNs] = [holds.fromNs[k]!, holds.untilNs[k]!];
-    if (untilNs <= fromNs) continue;
-    const endNs = holds.endedByDeath(k) ? untilNs + READ_BACK_NS : untilNs;
-    const onClient = byClient[holds.client[k]!]!;
-    if (covered.touches(fromNs, untilNs) || onClient.some((fault) => fault.untilNs > fromNs && fault.fromNs <= endNs))
-      struck++;
-  }
-  return struck;
-}
-
-/** A strike is recorded when it has been read back, and by then the hold that a kill ended is over. */
-const READ_BACK_NS = 2e9;
-
-/** The times during which at least one fault was in force. */
-class Covered {
-  private readonly spans: [fromNs: number, untilNs: number][] = [];
-
-  constructor(faults: readonly FaultInForce[]) {
-    for (const { fromNs, untilNs } of [...faults].sort((a, b) => a.fromNs - b.fromNs)) {
-      const last = this.spans.at(-1);
-      if (last && fromNs <= last[1]) last[1] = Math.max(last[1], untilNs);
-      else this.spans.push([fromNs, untilNs]);
-    }
-  }
-
-  touches(fromNs: number, untilNs: number): boolean {
-    return this.spans.some((span) => span[0] < untilNs && span[1] > fromNs);
   }
 }
 

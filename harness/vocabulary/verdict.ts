@@ -193,6 +193,17 @@ export interface Measurement {
   evidence: number[];
 }
 
+/** How long a hold lasted, in parts of its lease: less than a tenth, less than a third, up to the lease, longer. */
+export type HoldLength = 'brief' | 'short' | 'long' | 'over';
+
+/** Holds by how long they lasted, and how many of them each fault struck: one that two struck counts for both. */
+export interface StruckByFault {
+  /** All of them, struck or not. */
+  holds: Record<HoldLength, number>;
+  /** Each fault of the plan, `:client` behind its name where it was on clients. */
+  faults: { fault: string; struck: Record<HoldLength, number> }[];
+}
+
 export interface Results {
   version: 2;
   runId: string;
@@ -222,6 +233,8 @@ export interface Results {
   /** How much a pass is worth: "0 of 41 struck holds; at most 7 % at 95 %". */
   strength?: string;
   stats: Record<string, number>;
+  /** What its faults struck; absent: none were planned, or the results are of an earlier version. */
+  struck?: StruckByFault;
   /** The command that runs it again. */
   reproduce: string;
 }

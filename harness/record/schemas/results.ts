@@ -157,6 +157,11 @@ const reading = z
   })
   .meta({ id: 'reading' });
 
+const lengths = z
+  .object({ brief: count, short: count, long: count, over: count })
+  .meta({ id: 'lengths' })
+  .describe('Holds by how long they lasted: less than a tenth of the lease, less than a third, up to all of it, longer.');
+
 export const resultsSchema = describes<Results>()(
   z
     .object({
@@ -190,6 +195,17 @@ export const resultsSchema = describes<Results>()(
         ),
       strength: z.string().describe('How much a pass is worth.').optional(),
       stats,
+      struck: z
+        .object({
+          holds: lengths.describe('All of them, struck or not.'),
+          faults: z
+            .array(z.object({ fault: z.string(), struck: lengths }))
+            .describe('Each fault of the plan, `:client` behind its name where it was on clients.'),
+        })
+        .describe(
+          'How many holds were struck by which fault; one that two struck counts for both. Absent: no faults were planned. Earlier versions do not have it.',
+        )
+        .optional(),
       reproduce: z.string().describe('The command that runs it again.'),
     })
     .meta({
