@@ -89,6 +89,10 @@ export function addCampaignFlags(command: Command): Command {
       "each alone, as in kill,pause:client,default (default: each of the config's, else of a topology's default, and all of them)",
     ),
     new Option('--workloads <names>', "with commas between them (default: the config's, else mutex)"),
+    new Option(
+      '--holds <ranges>',
+      'how long clients hold, each alone, as in mixed,0.02x..0.1x,0.3x..0.9x (default: what the runs have: --hold)',
+    ),
     new Option('--hunt', 'spend the budget in virtual time: --runs schedules, all faults of the list at once').default(
       false,
       'on real servers',
@@ -126,6 +130,8 @@ export async function campaignCommand(
     throw new UsageError('a campaign has a budget: --for 8h, --runs 500, or both');
   if (flags.hunt && leastOf(typed) !== undefined)
     throw new UsageError('--min-holds and --min-struck-holds are for runs on real servers, not for --hunt');
+  if (flags.hunt && typed.holds !== undefined)
+    throw new UsageError('--holds is for runs on real servers, not for --hunt');
   const resumed = flags.resume === undefined ? undefined : resolve(cwd, flags.resume);
   const campaign = resumed === undefined ? begin(extra, flags, settings, cwd) : goOnWith(resumed, extra, typed);
   for (const lock of new Set(campaign.cells.map((cell) => cell.lock))) await mustBeAtHand(lock, cwd);
@@ -264,9 +270,14 @@ async function carryOut({ campaign, folder, finished, options, tries, flags, cwd
       const ended = { ...finishedRun(run.folder!), cell };
       finished.push(ended);
       order.tell(toldOf(ended));
-      const { lock, topology, nemesis, workload } = campaign.cells[cell]!;
+      const { lock, topology, nemesis, workload, hold } = campaign.cells[cell]!;
       const count = planned === undefined ? `${finished.length}` : `${finished.length}/${planned}`;
-      told('run', `${lock} on ${topology}, ${nemesis}, ${workload}`, run, count);
+      told(
+        'run',
+        `${lock} on ${topology}, ${nemesis}, ${workload}${hold === undefined ? '' : `, held ${hold}`}`,
+        run,
+        count,
+      );
       write(folder, tallied(), beside);
     },
   );
@@ -336,10 +347,11 @@ function ofHunts({ lock, topology, workload }: Readonly<Settings>): Settings {
 }
 
 function goOnWith(folder: string, extra: readonly string[], flags: CampaignFlags): Campaign {
-  const { locks, topologies, faults, workloads, seed, shard, known, runs } = flags;
+  const { locks, topologies, faults, workloads, holds, seed, shard, known, runs } = flags;
   const said =
-    [locks, topologies, faults, workloads, seed, shard, known, runs, leastOf(flags)].some((one) => one !== undefined) ||
-    extra.length > 0;
+    [locks, topologies, faults, workloads, holds, seed, shard, known, runs, leastOf(flags)].some(
+      (one) => one !== undefined,
+    ) || extra.length > 0;
   if (said)
     throw new UsageError('--resume goes on with what the campaign was to do; give only --for, --jobs and the machine');
   const campaign = readCampaign(folder);

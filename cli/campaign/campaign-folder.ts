@@ -14,7 +14,7 @@ import { conform } from '../../harness/record/schemas/conform.js';
 import { describes } from '../../harness/record/schemas/describes.js';
 import { readConfig, readJson, readPlan, readResults } from '../../harness/record/store.js';
 import type { LeastHolds } from '../../harness/vocabulary/run.js';
-import type { Results } from '../../harness/vocabulary/verdict.js';
+import type { Results, StruckByFault } from '../../harness/vocabulary/verdict.js';
 import { UsageError } from '../common/errors.js';
 import { discoveriesOf, fingerprintOf } from '../hunt/schedule.js';
 import { type KnownFinding, knownSchema } from '../run/known.js';
@@ -42,6 +42,7 @@ const campaignSchema = describes<Campaign>()(
         topology: z.string(),
         nemesis: z.string(),
         workload: z.string(),
+        hold: z.string().optional(),
         argv: z.array(z.string()),
       }),
     ),
@@ -73,6 +74,8 @@ export interface FinishedRun {
   reproduce: string;
   holds: number;
   struckHolds: number;
+  /** Of those, by fault and length of hold; absent: there were no faults, or an earlier version made it. */
+  struck?: StruckByFault;
   /** Of its plan. */
   faults: number;
   /** Each thing once. */
@@ -134,8 +137,9 @@ export function failedIn(folder: string): string[] {
   return readJson(folder, 'summary.json', (data) => conform(failedSchema, data)).failed;
 }
 
-export function toldOf({ cell, seed, struckHolds, found }: CellRun): JobOutcome {
-  return { cell, seed, struckHolds, fingerprints: found.map(({ fingerprint }) => fingerprint) };
+export function toldOf({ cell, seed, struckHolds, struck, found }: CellRun): JobOutcome {
+  const fingerprints = found.map(({ fingerprint }) => fingerprint);
+  return { cell, seed, struckHolds, ...(struck && { struck }), fingerprints };
 }
 
 /** By when they began; two of the same millisecond by their ids, so that everybody has the same order. */
@@ -159,7 +163,7 @@ export function removeUnfinished(base: string): void {
 export function finishedRun(folder: string): FinishedRun {
   const config = readConfig(folder);
   const results = readResults(folder)!;
-  const { verdict, exitStatus, headline, stats, reproduce } = results;
+  const { verdict, exitStatus, headline, stats, struck, reproduce } = results;
   const found = new Map<string, RunFinding>();
   for (const discovery of discoveriesOf(results)) {
     const fingerprint = fingerprintOf(discovery);
@@ -179,6 +183,7 @@ export function finishedRun(folder: string): FinishedRun {
     reproduce,
     holds: stats.holds ?? 0,
     struckHolds: stats.struckHolds ?? 0,
+    ...(struck && { struck }),
     faults: readPlan(folder).steps.length,
     found: [...found.values()],
     ...(isOpen(results) && { open: true as const }),

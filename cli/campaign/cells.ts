@@ -20,6 +20,8 @@ export interface AskedCells {
   /** Absent: all of a topology's default at once, and each alone. */
   faults: readonly string[] | undefined;
   workloads: readonly string[];
+  /** As `--hold` has them, `MIXED` for its default; absent: nothing is said of it. */
+  holds?: readonly string[];
   /** Flags of `run` that all have. */
   extra: readonly string[];
   cwd: string;
@@ -31,7 +33,11 @@ export interface TypedCells {
   topologies?: string;
   faults?: string;
   workloads?: string;
+  holds?: string;
 }
+
+/** In `--holds`: what a run has without `--hold`. */
+const MIXED = 'mixed';
 
 /**
  * What is asked for by what is typed, then by a config file: one lock, topology and workload, its faults at once and each alone,
@@ -48,12 +54,14 @@ export function askCells(
       `the config is for ${settings.service}, and campaigns are of Redis: leave it out, --no-config`,
     );
   const { lock, topology = 'single', workload = 'mutex', nemesis, ...others } = settings;
-  const forAll = Object.entries(others).filter(([name]) => !NOT_OF_CONFIG.has(name));
+  const holds = named(typed.holds);
+  const forAll = Object.entries(others).filter(([name]) => !NOT_OF_CONFIG.has(name) && !(holds && name === 'hold'));
   return {
     locks: named(typed.locks) ?? (lock === undefined ? undefined : [asTyped(String(lock), cwd)]),
     topologies: named(typed.topologies) ?? [topology],
     faults: named(typed.faults) ?? (nemesis === undefined ? undefined : atOnceAndAlone(nemesis)),
     workloads: named(typed.workloads) ?? [workload],
+    ...(holds && { holds }),
     extra: [...flagsOf(Object.fromEntries(forAll)), ...extra],
     cwd,
   };
@@ -93,7 +101,8 @@ const NOT_FOR_ALL = [
  */
 export function cellsOf(asked: AskedCells): GridCell[] {
   const extra = parsed(asked.extra);
-  const taken = [...NOT_FOR_ALL, 'nemesis' as const, 'workload' as const].find(extra.given);
+  const own = asked.holds ? (['nemesis', 'workload', 'hold'] as const) : (['nemesis', 'workload'] as const);
+  const taken = [...NOT_FOR_ALL, ...own].find(extra.given);
   if (taken !== undefined) throw new UsageError(`--${dashed(taken)} is not for the runs of a campaign: it has its own`);
   const cells: GridCell[] = [];
   const fitting = new Set<string>();
@@ -108,8 +117,9 @@ export function cellsOf(asked: AskedCells): GridCell[] {
     for (const lock of asked.locks ?? [kind.defaultLock]) {
       mustBeLock(lock);
       if (!fitsTopology(lock, kind)) continue;
-      for (const workload of asked.workloads) {
-        const argv = ['--lock', lock, '--topology', topology, '--workload', workload, ...asked.extra];
+      for (const { workload, hold } of turnsOf(asked)) {
+        const held = hold === undefined || hold === MIXED ? [] : ['--hold', hold];
+        const argv = ['--lock', lock, '--topology', topology, '--workload', workload, ...held, ...asked.extra];
         const { flags, given } = parsed(argv);
         const { settings } = askRun(flags, { argv, cwd: asked.cwd, given });
         const plan = planTopology(kind, settings.topologyOptions, settings.clients);
@@ -120,7 +130,8 @@ export function cellsOf(asked: AskedCells): GridCell[] {
             continue;
           }
           for (const name of [lock, nemesis]) fitting.add(name);
-          cells.push({ lock, topology, nemesis, workload, argv: [...argv, '--nemesis', nemesis] });
+          const cell = { lock, topology, nemesis, workload, ...(hold !== undefined && { hold }) };
+          cells.push({ ...cell, argv: [...argv, '--nemesis', nemesis] });
         }
       }
     }
@@ -130,6 +141,11 @@ export function cellsOf(asked: AskedCells): GridCell[] {
   if (idle !== undefined)
     throw new UsageError(refusals.get(idle) ?? `${idle} goes together with nothing else of this campaign`);
   return cells;
+}
+
+/** What clients do, and for how long they hold. */
+function turnsOf({ workloads, holds }: AskedCells): { workload: string; hold?: string }[] {
+  return workloads.flatMap((workload) => holds?.map((hold) => ({ workload, hold })) ?? [{ workload }]);
 }
 
 /** Throws one line: what commander throws, it takes for said. */

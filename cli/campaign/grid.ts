@@ -5,8 +5,10 @@
  * seed which job it was; with a number of runs the jobs are the same whatever order they come in, whatever was found, and
  * over however many machines they are spread.
  */
+import type { StruckByFault } from '../../harness/vocabulary/verdict.js';
 import type { WorkShard } from '../common/values.js';
 import { SEEDS } from '../run/flags.js';
+import { Novelty } from './novelty.js';
 
 /** A lock on a topology under faults with a workload; `argv`: the flags of `run`, without a seed. */
 export interface GridCell {
@@ -14,6 +16,8 @@ export interface GridCell {
   topology: string;
   nemesis: string;
   workload: string;
+  /** How long its clients hold, as `--hold` has it; absent: nothing was said of it. */
+  hold?: string;
   argv: string[];
 }
 
@@ -35,6 +39,8 @@ export interface GridJob {
 /** What a finished job says of where to look next. */
 export interface JobOutcome extends GridJob {
   struckHolds: number;
+  /** Of those, by fault and length of hold; absent: it had no faults, or is of an earlier version. */
+  struck?: StruckByFault;
   /** What was found, by what makes two findings the same. */
   fingerprints: readonly string[];
 }
@@ -56,13 +62,14 @@ export function jobsPlanned({ runs, shard: { index, of } }: Grid): number | unde
 }
 
 /**
- * Jobs that are not in `finished`, each once: first those of cells that lately found something new, then of those whose faults
- * have struck the fewest holds. `tell` it what each came to.
+ * Jobs that are not in `finished`, each once: first those of cells that lately found something new, then of those that have struck
+ * the fewest holds, or have a fault or a length of hold that was struck seldom. `tell` it what each came to.
  */
 export class JobOrder implements Iterable<GridJob> {
   private readonly cells: { next: number; begun: number; struckHolds: number; eager: number }[];
   private readonly done: Set<number>;
   private readonly seen = new Set<string>();
+  private readonly novelty: Novelty;
 
   /** `known` fingerprints are nothing new; `goesOn`: whether another job may begin. */
   constructor(
@@ -72,6 +79,7 @@ export class JobOrder implements Iterable<GridJob> {
     private readonly goesOn: () => boolean = () => true,
   ) {
     this.cells = grid.cells.map((_, cell) => ({ next: cell, begun: 0, struckHolds: 0, eager: 0 }));
+    this.novelty = new Novelty(grid.cells);
     this.done = new Set(finished.map(({ seed }) => seed));
     for (const fingerprint of known) this.seen.add(fingerprint);
     for (const told of finished) {
@@ -80,17 +88,21 @@ export class JobOrder implements Iterable<GridJob> {
     }
   }
 
-  tell({ cell: at, struckHolds, fingerprints }: JobOutcome): void {
+  tell({ cell: at, struckHolds, struck, fingerprints }: JobOutcome): void {
     const cell = this.cells[at]!;
     cell.struckHolds += struckHolds;
+    if (struck) this.novelty.add(at, struck);
     if (fingerprints.some((one) => !this.seen.has(one))) cell.eager = ROUNDS_AFTER_FINDING;
     for (const one of fingerprints) this.seen.add(one);
   }
 
   *[Symbol.iterator](): Iterator<GridJob> {
     while (this.goesOn()) {
-      const open = this.cells.filter((cell) => this.skipToOpen(cell));
-      const first = open.sort((a, b) => Math.sign(b.eager) - Math.sign(a.eager) || weight(a) - weight(b))[0];
+      const open = this.cells
+        .filter((cell) => this.skipToOpen(cell))
+        .map((cell) => ({ cell, weight: this.weightOf(cell) }));
+      open.sort((a, b) => Math.sign(b.cell.eager) - Math.sign(a.cell.eager) || a.weight - b.weight);
+      const first = open[0]?.cell;
       if (!first) return;
       const job = { cell: this.cells.indexOf(first), seed: this.seedOf(first.next) };
       first.next += this.grid.cells.length;
@@ -102,6 +114,16 @@ export class JobOrder implements Iterable<GridJob> {
   private began(cell: { begun: number; eager: number }): void {
     cell.begun++;
     cell.eager = Math.max(0, cell.eager - 1);
+  }
+
+  /**
+   * Of two cells that struck alike, the one goes first whose most seldom fault and length of hold was struck less. Where all were
+   * struck as often, it is as if they did not count.
+   */
+  private weightOf(cell: (typeof this.cells)[number]): number {
+    const { struckHolds, begun } = cell;
+    const asSeldom = this.novelty.asSeldom(this.cells.indexOf(cell)) ?? struckHolds;
+    return (struckHolds + asSeldom) / 2 + STRUCK_HOLDS_A_ROUND * begun;
   }
 
   private seedOf(n: number): number {
@@ -119,8 +141,4 @@ export class JobOrder implements Iterable<GridJob> {
     }
     return false;
   }
-}
-
-function weight({ struckHolds, begun }: { struckHolds: number; begun: number }): number {
-  return struckHolds + STRUCK_HOLDS_A_ROUND * begun;
 }

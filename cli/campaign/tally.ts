@@ -10,6 +10,7 @@ import { identityOf, type KnownFinding } from '../run/known.js';
 import { byBeginning, type CellRun, type FinishedRun } from './campaign-folder.js';
 import { type AskedOf, type Began, type CampaignBeside, earlierThan, trendOver } from './earlier.js';
 import type { GridCell } from './grid.js';
+import { STRUCK_COLUMNS, STRUCK_TITLE, type StruckRow, struckCells, struckRows } from './struck.js';
 
 export interface Tally {
   cells: readonly GridCell[];
@@ -58,6 +59,8 @@ export interface CampaignSummary {
   findings: TalliedFinding[];
   known: { lock: string; topology: string; fingerprint: string; seen: number; tries: number; text: string }[];
   coverage: Coverage[];
+  /** By fault and by how long the holds lasted. */
+  struck: StruckRow[];
   failed: string[];
 }
 
@@ -101,6 +104,7 @@ export function summariseCampaign(tally: Tally): CampaignSummary {
     findings,
     known: tried,
     coverage,
+    struck: struckRows(tally.cells, runs),
     failed: [...tally.failed],
   };
 }
@@ -243,7 +247,7 @@ export function campaignSheet(
   folderOf: (run: string) => string,
   beside: readonly CampaignBeside[] = [],
 ): Sheet {
-  const { exitStatus, headline, findings, known, coverage, failed } = summary;
+  const { exitStatus, headline, findings, known, coverage, struck, failed } = summary;
   const table = (title: string, columns: string[], rows: SheetCell[][]) =>
     rows.length > 0 ? [{ title, columns, rows }] : [];
   return {
@@ -289,11 +293,12 @@ export function campaignSheet(
           cell.lock,
           cell.topology,
           cell.nemesis,
-          cell.workload,
+          cell.hold === undefined ? cell.workload : `${cell.workload}, held ${cell.hold}`,
           ...[runs, verdicts.violated, verdicts.held, verdicts.unknown, holds, struckHolds].map(String),
           tooFew === undefined ? bound : { text: `${tooFew}: ${bound}`, good: false },
         ]),
       ),
+      ...table(STRUCK_TITLE, STRUCK_COLUMNS, struckCells(struck)),
       ...table(
         'As it went on',
         ['runs', 'violated', 'cannot tell', 'findings not seen before', 'struck holds'],

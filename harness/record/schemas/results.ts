@@ -160,7 +160,9 @@ const reading = z
 const lengths = z
   .object({ brief: count, short: count, long: count, over: count })
   .meta({ id: 'lengths' })
-  .describe('Holds by how long they lasted: less than a tenth of the lease, less than a third, up to all of it, longer.');
+  .describe(
+    'Holds by how long they lasted: less than a tenth of the lease, less than a third, up to all of it, longer.',
+  );
 
 export const resultsSchema = describes<Results>()(
   z

@@ -89,3 +89,24 @@ test('faults that are struck at once are a cell of their own', () => {
   expect(cells.map(({ nemesis }) => nemesis)).toEqual(['kill,pause:client', 'kill', 'pause:client']);
   expect(cells[0]!.argv).toContain('--lease=2s');
 });
+
+test('--holds makes a cell of each range, whose command line says it, and comes before that of the config', () => {
+  const typed = { faults: 'kill,none', holds: 'mixed,0.02x..0.1x' };
+  const cells = cellsOf(askCells(typed, { lock: 'set-nx-px', hold: '0.5x' }, ['--keys', '2'], CWD));
+  expect(cells.map(({ hold, nemesis }) => [hold, nemesis])).toEqual([
+    ['mixed', 'kill'],
+    ['mixed', 'none'],
+    ['0.02x..0.1x', 'kill'],
+    ['0.02x..0.1x', 'none'],
+  ]);
+  const ends = ['--keys', '2', '--nemesis', 'kill'];
+  const begins = ['--lock', 'set-nx-px', '--topology', 'single', '--workload', 'mutex'];
+  expect(cells[0]!.argv).toEqual([...begins, ...ends]);
+  expect(cells[2]!.argv).toEqual([...begins, '--hold', '0.02x..0.1x', ...ends]);
+});
+
+test('a hold that is none is refused, and so is --hold beside --holds', () => {
+  const asked = (holds: string, extra: string[]) => () => cellsOf(askCells({ holds }, {}, extra, CWD));
+  expect(asked('long', [])).toThrow(/"long" is not a part of the lease/);
+  expect(asked('mixed', ['--hold', '0.5x'])).toThrow(/^--hold is not for the runs of a campaign/);
+});

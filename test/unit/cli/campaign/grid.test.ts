@@ -1,6 +1,6 @@
 /** Which jobs a campaign has, and that each comes once, whatever ended it in between and however many machines share it. */
 import fc from 'fast-check';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   type Grid,
   type GridJob,
@@ -80,6 +80,74 @@ it('looks first where something new was found, for some rounds, then where the f
   expect([next().cell, next().cell, next().cell]).toEqual([2, 2, 2]);
   order.tell({ cell: 2, seed: 0, struckHolds: 9, fingerprints: ['new'] });
   expect(next().cell).toBe(1);
+});
+
+const counts = (brief: number, long: number) => ({ brief, short: 0, long, over: 0 });
+/** A run that struck so many brief and long holds with each fault, of which it had 100 brief and, unless it is said, 10 long. */
+const struckBy = (faults: Record<string, [brief: number, long: number]>, long = 10) => ({
+  holds: counts(100, long),
+  faults: Object.entries(faults).map(([fault, [brief, longOnes]]) => ({ fault, struck: counts(brief, longOnes) })),
+});
+
+describe('of cells that struck alike', () => {
+  const firstAfter = (outcomes: Omit<JobOutcome, 'seed' | 'fingerprints' | 'struckHolds'>[], of = grid(3)) => {
+    const told = outcomes.map((one, n) => ({
+      ...one,
+      seed: (of.seed + n) % 2 ** 31,
+      struckHolds: 40,
+      fingerprints: [],
+    }));
+    const next = (finished: JobOutcome[]) => take(new JobOrder(of, finished), 1)[0]!.cell;
+    // The same runs, the same next one, in whatever order they came.
+    expect(next([...told].reverse())).toBe(next(told));
+    return next(told);
+  };
+
+  it('the one with a fault that was seldom struck on its lock goes first, in whichever cell it was', () => {
+    const [often, seldom]: [number, number][] = [
+      [20, 20],
+      [20, 2],
+    ];
+    const outcomes = (kill: [number, number], pause: [number, number]) => [
+      { cell: 0, struck: struckBy({ kill, pause }) },
+      { cell: 1, struck: struckBy({ kill: often }) },
+      { cell: 2, struck: struckBy({ pause: often }) },
+    ];
+    expect(firstAfter(outcomes([0, 0], [90, 90]))).toBe(1);
+    expect(firstAfter(outcomes([90, 90], [0, 0]))).toBe(2);
+    // Two of a kind count together: the single cell's own few long ones are made up for by the other's.
+    expect(
+      firstAfter([
+        { cell: 0, struck: struckBy({ kill: [0, 90] }) },
+        { cell: 1, struck: struckBy({ kill: seldom }) },
+        { cell: 2, struck: struckBy({ pause: seldom }) },
+      ]),
+    ).toBe(2);
+  });
+
+  it('the one whose holds of a length were seldom struck goes first, if it has had such holds', () => {
+    const both = (longOf0: number, longOf1: number, heldBy0 = 10) => [
+      { cell: 0, struck: struckBy({ kill: [20, longOf0] }, heldBy0) },
+      { cell: 1, struck: struckBy({ pause: [20, longOf1] }) },
+      { cell: 2, struck: struckBy({ clock: [20, 20] }) },
+    ];
+    expect(firstAfter(both(0, 20))).toBe(0);
+    expect(firstAfter(both(20, 0))).toBe(1);
+    // Without long holds there is nothing to be struck: its twenty brief ones are all that it can strike.
+    expect(firstAfter(both(0, 4, 0))).toBe(1);
+  });
+
+  it('another lock’s count for nothing, and runs of an earlier version for their struck holds', () => {
+    const of = grid(2);
+    of.cells[1]!.lock = 'other';
+    const outcomes = [
+      { cell: 0, struck: struckBy({ kill: [20, 20] }) },
+      { cell: 1, struck: struckBy({ kill: [1, 1] }) },
+    ];
+    expect(firstAfter(outcomes, of)).toBe(1);
+    expect(firstAfter([{ cell: 0 }, { cell: 1, struck: struckBy({ kill: [20, 2] }) }], grid(2))).toBe(1);
+    expect(firstAfter([{ cell: 0 }, { cell: 1, struck: struckBy({ kill: [90, 90] }) }], grid(2))).toBe(0);
+  });
 });
 
 it('knows its own seeds', () => {

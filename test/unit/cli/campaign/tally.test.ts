@@ -1,7 +1,7 @@
 /** What a campaign says of its runs: findings once, known ones apart, and the exit status that follows. */
 import { expect, it } from 'vitest';
 import type { CellRun } from '../../../../cli/campaign/campaign-folder.js';
-import { summariseCampaign, type Tally } from '../../../../cli/campaign/tally.js';
+import { campaignSheet, summariseCampaign, type Tally } from '../../../../cli/campaign/tally.js';
 import { type KnownFinding, slugOf } from '../../../../cli/run/known.js';
 
 const LOST = 'lock/exclusion/overlap/released-by-other';
@@ -153,4 +153,55 @@ it('is no pass where runs are missing or could not be made', () => {
   expect(summariseCampaign(tally([run(1)], { planned: 2 })).exitStatus).toBe(2);
   expect(summariseCampaign(tally([run(1)], { failed: ['why'] })).exitStatus).toBe(3);
   expect(summariseCampaign(tally([])).exitStatus).toBe(3);
+});
+
+const by = (fault: string, brief: number, long: number) => ({ fault, struck: { brief, short: 0, long, over: 0 } });
+const struckRun = (n: number, faults: ReturnType<typeof by>[], over: Partial<CellRun> = {}) =>
+  run(n, { struck: { holds: { brief: 60, short: 0, long: 30, over: 0 }, faults }, ...over });
+
+it('tells what each fault struck by length of hold, over all cells of a lock, and the bound of what can be told', () => {
+  const runs = [
+    struckRun(1, [by('pause', 40, 0), by('kill', 9, 1)]),
+    struckRun(2, [by('kill', 50, 2)], { cell: 1 }),
+    struckRun(3, [by('kill', 1, 4)], { verdict: 'unknown', exitStatus: 2 }),
+    run(4), // of an earlier version
+  ];
+  const all = tally(runs);
+  const summary = summariseCampaign(all);
+  const bounded = (holds: number, percent: string) =>
+    `0 of ${holds} struck holds violated; at most ${percent} % at 95 %`;
+  expect(summary.struck).toEqual([
+    {
+      ...{ lock: './mine.ts', topology: 'single', fault: 'kill' },
+      struck: { brief: 60, short: 0, long: 7, over: 0 },
+      bounds: { brief: bounded(59, '5.0'), long: bounded(3, '63') },
+    },
+    {
+      ...{ lock: './mine.ts', topology: 'single', fault: 'pause' },
+      struck: { brief: 40, short: 0, long: 0, over: 0 },
+      bounds: { brief: bounded(40, '7.2') },
+    },
+  ]);
+  const table = campaignSheet(all, summary, (id) => id).tables.find(({ title }) => title.startsWith('Struck holds'));
+  expect(table?.rows[0]).toEqual([
+    './mine.ts',
+    'single',
+    'kill',
+    `60: ${bounded(59, '5.0')}`,
+    '0',
+    `7: ${bounded(3, '63')}`,
+    '0',
+  ]);
+});
+
+it('bounds nothing for a fault in whose runs something was found', () => {
+  const runs = [
+    struckRun(1, [by('pause', 40, 0)], { verdict: 'violated', exitStatus: 1, found: violated(1, 1).found }),
+    struckRun(2, [by('pause', 40, 0), by('kill', 40, 0)]),
+  ];
+  const { struck } = summariseCampaign(tally(runs));
+  expect(struck.map(({ fault, bounds }) => [fault, Object.keys(bounds)])).toEqual([
+    ['kill', ['brief']],
+    ['pause', []],
+  ]);
 });
