@@ -3,12 +3,11 @@
  * which makes one report of what several machines did. All that it knows stands in files, so it goes on after whatever ended it.
  */
 import { randomInt } from 'node:crypto';
-import { join, relative, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { exclusively } from '../../harness/machine/exclusively.js';
-import { createRunFolder, writeJson, writeWhole } from '../../harness/record/store.js';
+import { createRunFolder, writeJson } from '../../harness/record/store.js';
 import type { Settings } from '../../harness/vocabulary/settings.js';
-import { sheetMarkdown, sheetPage } from '../../reports/index.js';
 import { type BatchOptions, type BatchRun, decideByFlags, runBatch } from '../batches/batch.js';
 import { addBatchFlags, type BatchFlags, batchOptions } from '../batches/batch-flags.js';
 import { UsageError } from '../common/errors.js';
@@ -33,7 +32,7 @@ import { mustBeAtHand } from '../run/lock-at-hand.js';
 import { askServer, MACHINE_SETTINGS } from '../run/machine-flags.js';
 import { SIGNALS, StopRequests } from '../run/supervise.js';
 import {
-  askedOf,
+  askedIn,
   CAMPAIGN,
   type Campaign,
   type CellRun,
@@ -48,12 +47,13 @@ import {
   toldOf,
   triesFolder,
 } from './campaign-folder.js';
+import { campaignText, write } from './campaign-report.js';
 import { askCells, cellsOf, OVER_ALL_RUNS, type TypedCells } from './cells.js';
-import { type CampaignBeside, campaignsBeside } from './earlier.js';
+import { campaignsBeside } from './earlier.js';
 import { JobOrder, jobsPlanned } from './grid.js';
 import { takeKnown } from './hunt-campaign.js';
 import { carryOutHunts, huntCells } from './hunt-campaign-command.js';
-import { type CampaignSummary, campaignSheet, summariseCampaign, type Tally, type TriedAgain } from './tally.js';
+import type { Tally, TriedAgain } from './tally.js';
 
 export interface CampaignFlags extends BatchFlags, ConfigFlags, LeastFlags, TypedCells {
   for?: number;
@@ -243,7 +243,7 @@ async function carryOut({ campaign, folder, finished, options, tries, flags, cwd
   // A part has not all of what is asked for: whoever merges it asks.
   const atLeast = campaign.shard.of === 1 ? campaign.atLeast : undefined;
   // As it was written, so that all parts have the same.
-  const asked = askedOf(readCampaign(folder));
+  const asked = askedIn(readCampaign(folder));
   const tallied = (): Tally => ({
     cells: campaign.cells,
     runs: finished,
@@ -290,33 +290,6 @@ async function carryOut({ campaign, folder, finished, options, tries, flags, cwd
   tellStepSummary(join(folder, 'summary.md'));
   print(json ? JSON.stringify({ type: 'summary', ...summary }) : campaignText(summary, folder));
   return summary.exitStatus;
-}
-
-/** Writes the report into `folder`, where its links begin; of those `beside` it are the earlier ones of the trend. */
-export function write(folder: string, tally: Tally, beside: readonly CampaignBeside[]): CampaignSummary {
-  const summary = summariseCampaign(tally);
-  const all = [...tally.runs, ...tally.known.flatMap(({ tries }) => tries)];
-  const folders = new Map(all.map(({ runId, folder: of }) => [runId, relative(folder, of)]));
-  const sheet = campaignSheet(tally, summary, (run) => folders.get(run)!, beside);
-  writeJson(folder, 'summary.json', summary);
-  writeWhole(join(folder, 'summary.md'), sheetMarkdown(sheet));
-  writeWhole(join(folder, 'report.html'), sheetPage(sheet));
-  return summary;
-}
-
-/** What it came to, for a terminal. */
-export function campaignText({ exitStatus, headline, findings, known }: CampaignSummary, folder: string): string {
-  const word = exitStatus === 0 ? 'GOOD' : 'NOT GOOD';
-  return [
-    '',
-    `${word} (exit status ${exitStatus}): ${headline}`,
-    ...known.map(({ lock, topology, fingerprint, text }) => `known: ${lock} on ${topology}, ${fingerprint}: ${text}`),
-    ...findings.map(
-      (one) =>
-        `${one.state}: ${one.lock} on ${one.topology}, ${one.fingerprint}, in ${one.runs} of ${one.of}\n  ${one.sentence}\n  Reproduce: ${one.reproduce}`,
-    ),
-    `Report: ${join(folder, 'report.html')}`,
-  ].join('\n');
 }
 
 function begin(extra: readonly string[], flags: CampaignFlags, settings: Readonly<Settings>, cwd: string): Campaign {

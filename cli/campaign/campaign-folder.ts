@@ -103,7 +103,7 @@ export function readCampaign(folder: string): Campaign {
 }
 
 /** What was asked, which all parts of a campaign have in common; of one that was read from its folder. */
-export function askedOf({ shard: _, ...whole }: Campaign): AskedOf {
+export function askedIn({ shard: _, ...whole }: Campaign): AskedOf {
   return { seed: whole.seed, digest: createHash('sha256').update(JSON.stringify(whole)).digest('hex') };
 }
 

@@ -7,9 +7,8 @@ import { mergeBatches, partsIn, partsKind } from '../batches/merge-batches.js';
 import { UsageError } from '../common/errors.js';
 import { knownOkOptions } from '../run/flags.js';
 import { slugOf } from '../run/known.js';
-import { campaignText, write } from './campaign-command.js';
 import {
-  askedOf,
+  askedIn,
   type Campaign,
   cellRunsIn,
   failedIn,
@@ -18,6 +17,7 @@ import {
   readCampaign,
   triesFolder,
 } from './campaign-folder.js';
+import { campaignText, write } from './campaign-report.js';
 import { campaignsBeside } from './earlier.js';
 import { mergeHunts } from './hunt-campaign-command.js';
 import type { Tally, TriedAgain } from './tally.js';
@@ -80,7 +80,7 @@ export function mergeCommand(folders: readonly string[], { out, knownOk }: Merge
 /** The campaign of a folder; throws one line where it is no part of what is in `first`. */
 function partIn(folder: string, first: string): Campaign {
   const campaign = readCampaign(folder);
-  if (askedOf(campaign).digest !== askedOf(readCampaign(first)).digest)
+  if (askedIn(campaign).digest !== askedIn(readCampaign(first)).digest)
     throw new UsageError(
       `${folder} is no part of the campaign in ${first}: cells, seed, runs or known findings differ`,
     );
@@ -102,5 +102,5 @@ function tallyOf(parts: readonly { folder: string; campaign: Campaign }[], known
   const failed = parts
     .flatMap(({ folder }) => failedIn(folder))
     .sort(new Intl.Collator('en', { numeric: true }).compare);
-  return { cells, runs: [...runs.values()], known, planned, failed, knownOk, atLeast, asked: askedOf(campaign) };
+  return { cells, runs: [...runs.values()], known, planned, failed, knownOk, atLeast, asked: askedIn(campaign) };
 }

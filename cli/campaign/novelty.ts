@@ -3,7 +3,6 @@
  * they were held, over all cells. Pure; sums, so that the order in which runs came to their end plays no part.
  */
 import type { HoldLength, StruckByFault } from '../../harness/vocabulary/verdict.js';
-import type { GridCell } from './grid.js';
 
 export const HOLD_LENGTHS = ['brief', 'short', 'long', 'over'] as const satisfies readonly HoldLength[];
 
@@ -15,7 +14,7 @@ export class Novelty {
   /** By cell: the faults of its plans, and how long its holds have lasted. */
   private readonly reach: { faults: Set<string>; lengths: Set<HoldLength> }[];
 
-  constructor(private readonly cells: readonly GridCell[]) {
+  constructor(private readonly cells: readonly { lock: string; topology: string }[]) {
     this.reach = cells.map(() => ({ faults: new Set(), lengths: new Set() }));
   }
 

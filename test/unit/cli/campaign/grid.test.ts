@@ -104,10 +104,8 @@ describe('of cells that struck alike', () => {
   };
 
   it('the one with a fault that was seldom struck on its lock goes first, in whichever cell it was', () => {
-    const [often, seldom]: [number, number][] = [
-      [20, 20],
-      [20, 2],
-    ];
+    const often: [number, number] = [20, 20];
+    const seldom: [number, number] = [20, 2];
     const outcomes = (kill: [number, number], pause: [number, number]) => [
       { cell: 0, struck: struckBy({ kill, pause }) },
       { cell: 1, struck: struckBy({ kill: often }) },

@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { write } from '../../../../cli/campaign/campaign-command.js';
 import { type Campaign, cellRunsIn } from '../../../../cli/campaign/campaign-folder.js';
+import { write } from '../../../../cli/campaign/campaign-report.js';
 import { mergeCommand } from '../../../../cli/campaign/merge-command.js';
 import { summariseCampaign } from '../../../../cli/campaign/tally.js';
 import type { Results } from '../../../../harness/vocabulary/verdict.js';
