@@ -44,7 +44,7 @@ export function struckByFault({ history, plan, config }: CheckInput): StruckByFa
   };
 }
 
-/** As `--nemesis` has it, with whoever holds a lock among the clients: `pause`, `pause:client`. */
+/** As `--nemesis` has it: with `:client` where it strikes clients, be it the one that holds a lock. */
 function faultOf({ fault, target }: Pick<PlanStep, 'fault' | 'target'>): string {
   return target === 'client' || target === 'holder' ? `${fault}:client` : fault;
 }
