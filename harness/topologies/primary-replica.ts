@@ -15,8 +15,8 @@ import type {
   TopologyKind,
 } from '../vocabulary/topology.js';
 import { FailoverDeployment, MANAGER, managerSettings } from './failover-deployment.js';
+import { oneServer } from './one-server.js';
 import { startedOrThrow } from './ready.js';
-import { oneShard } from './replication.js';
 import type { ServiceServer } from './service-server.js';
 import { type AddressPower, VirtualAddress } from './virtual-address.js';
 
@@ -116,33 +116,16 @@ export function databaseKind<Server extends ReplicatedServer>(kind: DatabaseKind
 async function startAlone<Server extends ReplicatedServer>(
   parts: PrimaryReplica<Server>,
   host: Host,
-  { clock, readyTimeoutMs }: TopologyContext,
+  context: TopologyContext,
 ): Promise<Topology> {
   const node = parts.server(host, () => undefined);
   await node.start();
   await parts.prepareDatabase(node);
-  const topology: Topology = {
-    name: parts.name,
-    nodes: [node],
-    sentinels: [],
-    watchers: [],
-    settings: parts.settings,
-    replicated: false,
-    quorum: { kind: 'primary' },
-    replacedPrimary: 'leave',
-    describe: () => {
-      const endpoint = { name: node.name, host: node.host.address, port: node.port };
-      return { kind: node.kind, primary: endpoint, nodes: [endpoint], user: parts.user, password: parts.password };
-    },
-    shards: async () => [oneShard(node, [node])],
-    missing: () =>
-      node.ping().then(
-        () => [],
-        (error: Error) => [`${node.name} does not answer (${error.message})`],
-      ),
-    [Symbol.asyncDispose]: () => node.stop(),
+  const describe = () => {
+    const endpoint = { name: node.name, host: host.address, port: node.port };
+    return { kind: node.kind, primary: endpoint, nodes: [endpoint], user: parts.user, password: parts.password };
   };
-  return startedOrThrow(topology, clock, readyTimeoutMs);
+  return oneServer(node, { name: parts.name, settings: parts.settings, describe }, context);
 }
 
 class Deployment<Server extends ReplicatedServer> extends FailoverDeployment<Server> {

@@ -7,6 +7,10 @@ import type { TopologyAccess } from '../../harness/vocabulary/lock.js';
 import { refused } from '../define-lock.js';
 
 export const MONGODB_TOPOLOGIES = ['mongodb'];
+/** The code of a key that is there already. */
+export const DUPLICATE_KEY = 11_000;
+/** The end of a lease that is nobody's. */
+export const NOBODYS_END = new Date(0);
 
 /**
  * Answers after which it may have been done all the same: an internal error, a server that is going, a write that was done and not

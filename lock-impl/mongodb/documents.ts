@@ -13,7 +13,14 @@
 import type { Collection, MongoClient } from 'mongodb';
 import type { TopologyAccess } from '../../harness/vocabulary/lock.js';
 import type { BlindRowStore } from '../row-lock.js';
-import { answerElseUnreachable, askedOf, onceConnected, serverNowMs } from './connection.js';
+import {
+  answerElseUnreachable,
+  askedOf,
+  DUPLICATE_KEY,
+  NOBODYS_END,
+  onceConnected,
+  serverNowMs,
+} from './connection.js';
 
 interface LockDocument {
   _id: string;
@@ -22,10 +29,6 @@ interface LockDocument {
   leaseEnd: Date;
   token: number;
 }
-
-/** The code of a key that is there already. */
-const DUPLICATE_KEY = 11_000;
-const NEVER = new Date(0);
 
 export function openMongoDocuments(access: TopologyAccess): Promise<() => Promise<BlindRowStore>> {
   return onceConnected(access, documents);
@@ -61,7 +64,7 @@ export function documents(client: MongoClient): BlindRowStore {
     },
     async giveBack(key, owner) {
       const { matchedCount } = await askedOf(
-        locks.updateOne({ _id: key, owner }, { $set: { owner: '', leaseEnd: NEVER } }),
+        locks.updateOne({ _id: key, owner }, { $set: { owner: '', leaseEnd: NOBODYS_END } }),
       );
       return matchedCount > 0;
     },

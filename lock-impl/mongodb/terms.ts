@@ -13,7 +13,14 @@
 import type { Collection, MongoClient } from 'mongodb';
 import type { TopologyAccess } from '../../harness/vocabulary/lock.js';
 import type { RowStore } from '../row-lock.js';
-import { answerElseUnreachable, askedOf, onceConnected, serverNowMs } from './connection.js';
+import {
+  answerElseUnreachable,
+  askedOf,
+  DUPLICATE_KEY,
+  NOBODYS_END,
+  onceConnected,
+  serverNowMs,
+} from './connection.js';
 
 interface Term {
   _id: string;
@@ -24,8 +31,6 @@ interface Term {
   leaseEnd: Date;
 }
 
-const DUPLICATE_KEY = 11_000;
-const NEVER = new Date(0);
 const DIGITS = 16;
 
 export function openMongoTerms(access: TopologyAccess): Promise<() => Promise<RowStore>> {
@@ -72,7 +77,7 @@ export function terms(access: Pick<TopologyAccess, 'nowNs'>, client: MongoClient
     async giveBack(key, owner) {
       endsNs.delete(owner);
       const { matchedCount } = await askedOf(
-        all.updateOne({ ...ofKey(key), owner }, { $set: { owner: '', leaseEnd: NEVER } }),
+        all.updateOne({ ...ofKey(key), owner }, { $set: { owner: '', leaseEnd: NOBODYS_END } }),
       );
       return matchedCount > 0;
     },

@@ -6,8 +6,7 @@
  */
 import type { Capability, Host } from '../../vocabulary/host.js';
 import type { Service, Topology, TopologyContext, TopologyKind } from '../../vocabulary/topology.js';
-import { startedOrThrow } from '../ready.js';
-import { oneShard } from '../replication.js';
+import { oneServer } from '../one-server.js';
 import { MongoServer } from './mongodb-server.js';
 import { findMongodb, isFerretDb } from './program.js';
 
@@ -32,32 +31,19 @@ const single: TopologyKind = {
   start: (hosts, _options, context) => start(hosts[0]!, context),
 };
 
-async function start(host: Host, { clock, redis: binary, readyTimeoutMs, say }: TopologyContext): Promise<Topology> {
+async function start(host: Host, context: TopologyContext): Promise<Topology> {
+  const { clock, redis: binary, say } = context;
   if (isFerretDb(binary))
     say(
       'note: FerretDB takes two steps for findOneAndUpdate, so mongo-lease is granted twice on it; mongo-terms is not',
     );
   const node = new MongoServer({ host, binary, clock });
   await node.start();
-  const topology: Topology = {
-    name: single.name,
-    nodes: [node],
-    sentinels: [],
-    watchers: [],
-    settings: node.settings,
-    replicated: false,
-    quorum: { kind: 'primary' },
-    replacedPrimary: 'leave',
-    describe: () => ({ kind: 'mongodb', nodes: [{ name: node.name, host: host.address, port: node.port }] }),
-    shards: async () => [oneShard(node, [node])],
-    missing: () =>
-      node.ping().then(
-        () => [],
-        (error: Error) => [`${node.name} does not answer (${error.message})`],
-      ),
-    [Symbol.asyncDispose]: () => node.stop(),
-  };
-  return startedOrThrow(topology, clock, readyTimeoutMs);
+  const describe = () => ({
+    kind: 'mongodb' as const,
+    nodes: [{ name: node.name, host: host.address, port: node.port }],
+  });
+  return oneServer(node, { name: single.name, settings: node.settings, describe }, context);
 }
 
 export const mongodb: Service = {
