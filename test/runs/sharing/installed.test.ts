@@ -484,7 +484,7 @@ function exampleFor(runner: string): string {
 function inShort(text: string): string {
   const sound = /\{ \.\.\.late, (lock(?:, signal)?) \}/;
   expect(text).toMatch(sound);
-  return text.replace(sound, "{ ...late, $1, timeLimit: '6s', clients: 4 }");
+  return text.replace(sound, "{ ...late, $1, timeLimit: '3s', clients: 4 }");
 }
 
 function write(path: string, text: string): void {
