@@ -1,6 +1,7 @@
 /** Where the user stands, what they call the tool, and where it puts what it makes: not the same in a clone as installed. */
 import { join } from 'node:path';
 import { isClone, PROJECT } from '../../harness/machine/project-files.js';
+import { readPackage } from '../../lock-impl/third-party/package-json.js';
 
 /**
  * What relative paths on the command line start from. `npm run` changes into the clone, so there npm says where the user
@@ -21,4 +22,9 @@ export const OF_WHAT = isClone ? 'of the project' : 'of the folder where you sta
 /** A help text as it stands in the sources, with the tool called as it is here. */
 export function asCalledHere(text: string): string {
   return text.replaceAll('npm run torture --', TOOL);
+}
+
+/** Of the tool: `1.0.0`. */
+export function versionHere(): string {
+  return readPackage(join(PROJECT, 'package.json'))?.version ?? 'unknown';
 }

@@ -121,6 +121,13 @@ describe('the package', () => {
     for (const path of [...entries, ...named]) expect(files).toContain(path.replace(/^\.\//, ''));
   });
 
+  it('says which version it is', () => {
+    const here = join(project, 'node_modules/lock-torture');
+    const { version } = JSON.parse(readFileSync(join(here, 'package.json'), 'utf8'));
+    const said = execFileSync(process.execPath, [join(here, 'bin/torture.mjs'), '--version'], { encoding: 'utf8' });
+    expect(said).toBe(`${version}\n`);
+  });
+
   it('has all that the images of its containers are made of', () => {
     for (const part of MADE_OF)
       expect(
