@@ -144,3 +144,6 @@ export interface ExtendValue {
   /** When the successful extension left the client. Absent: `began` is taken. */
   sent?: number;
 }
+
+/** The reason of an `info` during whose operation a connection was lost: whatever the lock said of it does not count. */
+export const SPANS_RECONNECT = 'reconnect';

@@ -354,7 +354,7 @@ describe('what is a try, and whose', () => {
     expect(story('c2', ['PEXPIRE', KEY, '5000'])).toBe('valid');
   });
 
-  it('an acquire that its caller gave up came to nothing, whatever its outcome', () => {
+  it('an acquire that its caller gave up came to nothing, whatever its outcome, but over a reconnect, which hides what was granted', () => {
     const story = (given: object) => {
       const about = { client: 'c1', id: 900, op: 'acquire', key: KEY } as const;
       const told = new Story().up('c1').event(0.9, { type: 'invoke', ...about, leaseMs: 5_000, waitMs: 0 });
@@ -363,6 +363,7 @@ describe('what is a try, and whose', () => {
       return verdictOf(told.take(1, 'r1', 'c1', 'one').take(2, 'r1', 'c1', 'two'));
     };
     expect(story({ cancelledNs: 1.2e9 })).toBe('invalid');
+    expect(story({ cancelledNs: 1.2e9, reason: 'reconnect' })).toBe('valid');
     expect(story({})).toBe('valid');
   });
 
