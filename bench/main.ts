@@ -1,6 +1,6 @@
 /**
  * `npm run bench -- <name>`: what it costs to get a deployment ready, to read and judge a long run and a plain one, to
- * decide a history, to play schedules in virtual time, and how often runs say what they must.
+ * decide a history, to play schedules in virtual time, how often runs say what they must, and whether scenarios go as written.
  */
 import { CommanderError } from 'commander';
 import { drained } from '../cli/common/closed-output.js';
@@ -15,6 +15,7 @@ import { benchPlain } from './plain.js';
 import { benchPower } from './power.js';
 import { benchPublish } from './publish.js';
 import { benchReady } from './ready.js';
+import { benchScenarios } from './scenarios.js';
 import { benchServices } from './services.js';
 import { benchStarts } from './starts.js';
 
@@ -48,6 +49,10 @@ const benchmarks: Record<string, { summary: string; run(argv: string[]): Promise
   publish: {
     summary: 'keeps what a matrix of libraries of other languages, or of services, came to for the published tables',
     run: benchPublish,
+  },
+  scenarios: {
+    summary: 'whether every scenario goes as written on every server that can be had by its name',
+    run: benchScenarios,
   },
   services: {
     summary: 'what locks on Redis and on other services cost, side by side, as ratios to one Redis',
