@@ -7,6 +7,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, w
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { SERVERS } from '../../bench/scenarios.js';
 import { ROOT } from '../support/torture.js';
 
 const WORKFLOWS = '.github/workflows';
@@ -92,6 +93,14 @@ describe('permissions', () => {
       { indent: 4, may: ['b: read'] },
     ]);
   });
+});
+
+it('each night every scenario is played in the image of each server that scenarios are said to hold on, and of newer ones', () => {
+  const text = readFileSync(join(ROOT, WORKFLOWS, 'nightly.yml'), 'utf8');
+  const played = [...text.matchAll(/command: scenario --all, image: '([^']+)'/g)].map(([, image]) => image);
+  const imageOf = (server: string) => server.replace('valkey@', 'valkey/valkey:').replace('@', ':');
+  // No distribution has Redis 8.4: nowhere else are its commands tried.
+  expect(played).toEqual(expect.arrayContaining([...SERVERS.map(imageOf), 'redis:8.4', 'redis:8']));
 });
 
 describe('a campaign each night brings along what earlier nights came to', () => {
