@@ -8,7 +8,7 @@ import { addCampaignFlags, type CampaignFlags, campaignCommand } from './campaig
 import { addMergeFlags, type MergeFlags, mergeCommand } from './campaign/merge-command.js';
 import { drained, surviveClosedOutput } from './common/closed-output.js';
 import { couldNotRun, EXIT_COULD_NOT_RUN } from './common/errors.js';
-import { asCalledHere, RUNS_FOLDER, STANDING, versionHere } from './common/standing.js';
+import { asCalledHere, RUNS_FOLDER, STANDING, toolVersion } from './common/standing.js';
 import { addConformFlags, type ConformFlags, conformCommand } from './conform/conform-command.js';
 import { runDoctor, runList } from './docs/about-commands.js';
 import { addHuntFlags, type HuntFlags } from './hunt/flags.js';
@@ -43,7 +43,7 @@ async function parseAndRun(argv: readonly string[]): Promise<number> {
     .description(
       'Tortures a distributed lock on real Redis and says, with evidence, whether two clients ever held it at once.\n`run --help` lists every option of a run.',
     )
-    .version(versionHere(), '-V, --version', 'print which version this is')
+    .version(toolVersion(), '-V, --version', 'print which version this is')
     .exitOverride()
     .configureOutput({
       outputError: (text, write) =>

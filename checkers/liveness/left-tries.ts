@@ -10,7 +10,7 @@ import { holdsOf } from '../../harness/record/facts/holds.js';
 import { releasesAnsweredNs } from '../../harness/record/facts/releases-answered.js';
 import { OUTCOME } from '../../harness/record/history-table.js';
 import type { CommandObservation, History } from '../../harness/vocabulary/history.js';
-import { SPANS_RECONNECT } from '../../harness/vocabulary/protocol.js';
+import type { SpansReconnect } from '../../harness/vocabulary/protocol.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import { acquiresOf } from '../causes/asks.js';
 
@@ -260,7 +260,7 @@ function endOfTries(history: History): (row: number, next: { row: number; atNs: 
   const wasGivenUp = (row: number) =>
     ops.outcome[row] === OUTCOME.info &&
     !Number.isNaN(ops.cancelledNs[row]) &&
-    ops.reasons[ops.reason[row]!] !== SPANS_RECONNECT;
+    ops.reasons[ops.reason[row]!] !== ('reconnect' satisfies SpansReconnect);
   const cameToNothing = (row: number) => ops.outcome[row] === OUTCOME.fail || wasGivenUp(row);
   return (row, next) => {
     const k = holds.ofRow[row]!;

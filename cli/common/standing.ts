@@ -25,6 +25,6 @@ export function asCalledHere(text: string): string {
 }
 
 /** Of the tool: `1.0.0`. */
-export function versionHere(): string {
+export function toolVersion(): string {
   return readPackage(join(PROJECT, 'package.json'))?.version ?? 'unknown';
 }

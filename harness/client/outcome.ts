@@ -5,7 +5,7 @@
  * connection was lost with one of its commands unanswered is `info`, and one of which nothing left this process, or was
  * refused by every server that it reached, failed.
  */
-import { SPANS_RECONNECT } from '../vocabulary/protocol.js';
+import type { SpansReconnect } from '../vocabulary/protocol.js';
 import { errorCode, isReplyError, noneDone, noneLeft, type OpCommands, spansReconnect } from './command-log.js';
 
 /** How a call of the lock's code ended. */
@@ -24,7 +24,7 @@ export function callOutcome<T, Granted extends T>(
   commands: OpCommands,
   refusal: (returned: T) => string | undefined,
 ): CallOutcome<Granted> {
-  if (spansReconnect(commands)) return { type: 'info', reason: SPANS_RECONNECT };
+  if (spansReconnect(commands)) return { type: 'info', reason: 'reconnect' satisfies SpansReconnect };
   if ('threw' in settled) {
     const reason = refusalReason(settled.threw);
     if (reason !== undefined) return { type: 'fail', reason };

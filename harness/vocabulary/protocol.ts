@@ -146,4 +146,4 @@ export interface ExtendValue {
 }
 
 /** The reason of an `info` during whose operation a connection was lost: whatever the lock said of it does not count. */
-export const SPANS_RECONNECT = 'reconnect';
+export type SpansReconnect = 'reconnect';
