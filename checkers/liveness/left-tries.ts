@@ -6,11 +6,11 @@ import { type Change, ownersBy, ownersOf, storedBy, stores } from '../../harness
 import { ServerReading } from '../../harness/record/facts/commands/server-reading.js';
 import type { StoredState } from '../../harness/record/facts/commands/state.js';
 import { firstIndex } from '../../harness/record/facts/first-index.js';
+import { wasGivenUp } from '../../harness/record/facts/given-up.js';
 import { holdsOf } from '../../harness/record/facts/holds.js';
 import { releasesAnsweredNs } from '../../harness/record/facts/releases-answered.js';
 import { OUTCOME } from '../../harness/record/history-table.js';
 import type { CommandObservation, History } from '../../harness/vocabulary/history.js';
-import type { SpansReconnect } from '../../harness/vocabulary/protocol.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import { acquiresOf } from '../causes/asks.js';
 
@@ -255,13 +255,10 @@ function endOfTries(history: History): (row: number, next: { row: number; atNs: 
     ofClient.set(name, known);
     known.push({ k, latestNs: Math.max(overNs(k), known.at(-1)?.latestNs ?? Number.NEGATIVE_INFINITY) });
   }
-  // Whoever gave it up did not get it, whatever became of it; but over a reconnect a lock may have granted it, to give it back when
-  // it is released, and what it said was not heard.
-  const wasGivenUp = (row: number) =>
-    ops.outcome[row] === OUTCOME.info &&
-    !Number.isNaN(ops.cancelledNs[row]) &&
-    ops.reasons[ops.reason[row]!] !== ('reconnect' satisfies SpansReconnect);
-  const cameToNothing = (row: number) => ops.outcome[row] === OUTCOME.fail || wasGivenUp(row);
+  // Whoever gave it up did not get it, whatever became of it.
+  const cameToNothing = (row: number) =>
+    ops.outcome[row] === OUTCOME.fail ||
+    (ops.outcome[row] === OUTCOME.info && wasGivenUp(ops.cancelledNs[row], ops.reasons[ops.reason[row]!]));
   return (row, next) => {
     const k = holds.ofRow[row]!;
     if (row !== next.row && (k < 0 ? !cameToNothing(row) : overNs(k) > next.atNs)) return false;

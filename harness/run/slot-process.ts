@@ -7,6 +7,7 @@
  * process is late, not dead, and is not condemned for it.
  */
 
+import { wasGivenUp } from '../record/facts/given-up.js';
 import { isOwnEnd, ownEnd } from '../record/facts/own-end.js';
 import type { ClientTarget } from '../vocabulary/faults.js';
 import type { ProtocolBreak } from '../vocabulary/history.js';
@@ -170,8 +171,8 @@ export class SlotProcess implements ClientTarget {
     if (op === 'release' && type === 'ok' && 'hold' in instruction) this.news.released(instruction.hold, client);
     recorder.record({ type, client, id, op, key, ...hold, ...given }, readNs);
     if (op === 'acquire') this.news.acquireAnswered(id, type === 'ok');
-    // Of what its caller gave up nobody has to know how it ended, and what comes of it is to be seen: unless the program is gone.
-    const isLeftAlone = cancelledNs !== undefined && broke === undefined && !reply.unanswered;
+    // Unless the program is gone.
+    const isLeftAlone = wasGivenUp(cancelledNs, completion.reason) && broke === undefined && !reply.unanswered;
     if (type === 'info' && !isLeftAlone) await this.condemn(completion.reason ?? 'outcome unknown');
     return { type, id, ...given };
   }

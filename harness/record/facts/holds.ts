@@ -10,6 +10,7 @@ import type { History } from '../../vocabulary/history.js';
 import type { LeaseKind } from '../../vocabulary/protocol.js';
 import type { Hold } from '../../vocabulary/verdict.js';
 import { MODE, NOTICE, OP, OUTCOME } from '../history-table.js';
+import { wasGivenUp } from './given-up.js';
 import { grantedMs, leaseKindOf } from './lease-kind.js';
 import { once } from './once.js';
 import { attemptSentNs, ownStamp, trustedClients } from './operations.js';
@@ -219,8 +220,8 @@ class Drawing {
   /** When its client said of its last operation that it cannot tell what came of it; Infinity: it did not, or not when. */
   private gaveUpNs(row: number): number {
     const { operations: ops } = this.history;
-    if (row < 0 || ops.outcome[row] !== OUTCOME.info || !Number.isNaN(ops.cancelledNs[row]))
-      return Number.POSITIVE_INFINITY;
+    if (row < 0 || ops.outcome[row] !== OUTCOME.info) return Number.POSITIVE_INFINITY;
+    if (wasGivenUp(ops.cancelledNs[row], ops.reasons[ops.reason[row]!])) return Number.POSITIVE_INFINITY;
     if (ops.op[row] !== OP.extend && ops.op[row] !== OP.acquire) return Number.POSITIVE_INFINITY;
     return ownStamp(ops, this.trusted, row, ops.endedNs, Number.POSITIVE_INFINITY);
   }

@@ -12,6 +12,7 @@
 import type { HistoryEvent } from '../../vocabulary/history.js';
 import type { LeaseKind, LockMode } from '../../vocabulary/protocol.js';
 import type { Hold, HoldLedger, OpenHold } from '../../vocabulary/verdict.js';
+import { wasGivenUp } from './given-up.js';
 import { grantedMs } from './lease-kind.js';
 import { type LeaseTerm, leaseEndAfter, saidToEndNs } from './renewals.js';
 
@@ -92,7 +93,8 @@ export class Ledger implements HoldLedger {
     if (!invoke) return;
     this.running.delete(id);
     // A process that cannot tell what came of an operation is told nothing more, and killed.
-    if (completion.type === 'info' && completion.cancelledNs === undefined && invoke.op !== 'release')
+    const { type, cancelledNs, reason } = completion;
+    if (type === 'info' && !wasGivenUp(cancelledNs, reason) && invoke.op !== 'release')
       for (const hold of this.holds.values())
         if (hold.client === invoke.client) hold.gaveUpNs = completion.endedNs ?? Number.POSITIVE_INFINITY;
     if (invoke.op === 'acquire') this.acquired(id, invoke, completion);

@@ -108,6 +108,19 @@ describe('an acquire that is given up', () => {
     await run.scheduler[Symbol.asyncDispose]();
   });
 
+  test('over a reconnect it is: what the lock granted was not heard, and nobody could release it', async () => {
+    const run = world(impatient);
+    const { client } = await started(run, 'cancel');
+    run.scheduler.runScripts();
+    const asked = await client.nextRequest();
+    await client.nextRequest();
+    client.answer({ id: asked.id, type: 'info', reason: 'reconnect' });
+    const ended = await run.event(({ type }) => type === 'info');
+    expect(ended).toMatchObject({ cancelledNs: expect.any(Number), reason: 'reconnect' });
+    expect(await run.event(({ type }) => type === 'client-down')).toMatchObject({ client: 'c1' });
+    await run.scheduler[Symbol.asyncDispose]();
+  });
+
   test('one that does not answer at all is killed as ever', async () => {
     const run = world(impatient);
     const { client } = await started(run, 'cancel');
