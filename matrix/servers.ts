@@ -19,8 +19,9 @@ import {
 } from './columns.js';
 
 /** Few locks, held for long: one that is lost is asked for at once, and still held. */
+const FOR_LONG = ['--keys', '2', '--hold', '0.4x..0.7x'];
 const afterAPowerCut = (persistence: string) =>
-  flags('--nemesis', 'power-cut', '--persistence', persistence, '--keys', '2', '--hold', '0.4x..0.7x');
+  flags('--nemesis', 'power-cut', '--persistence', persistence, ...FOR_LONG);
 const noServerForgets = 'no server forgets a grant, and careful clients stop in time';
 const lateButSound = 'a lease ends later than it should, which delays the next holder and breaks nothing';
 
@@ -30,6 +31,7 @@ export const serverRows: readonly Cell[] = [
       [plainMutex, reentrantMutex, waitReplicated, publishedMutex],
       'exclusion',
       'the server comes back empty and grants again',
+      flags('--nemesis', 'amnesia', '--persistence', 'none', ...FOR_LONG),
     ],
     [
       [onRedlock, ...published],
