@@ -5,7 +5,7 @@
  * A try that a library gives up when its time is over may leave something behind (redsync does): on a busy machine that is found,
  * and is no mistake of the way it is started.
  */
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { argvOfPlace } from '../../../cli/batches/matrix-cells.js';
 import { topologies as kinds } from '../../../harness/topologies/index.js';
 import { externalLocks } from '../../../lock-impl/external/index.js';
@@ -29,36 +29,22 @@ const workloadFor = (name: string) => {
 };
 const folderOf = (name: string) => name.split('/')[0];
 
-const cells = Object.entries(externalLocks).flatMap(([name, { project, topologies }]) => {
+describe.each(Object.entries(externalLocks))('%s', (name, { project, topologies }) => {
   const isBuildable =
     project.needs.every(([tool]) => here(tool)) && lacks.get(kinds[topologies[0]!]!.service) === undefined;
   const tried = isFirst(name) ? topologies : topologies.slice(0, 1);
-  return tried.map((topology) => ({ name, topology, isBuildable }));
-});
-const played = cells.filter(({ isBuildable }) => isBuildable);
-
-const begun = new Map<object, ReturnType<typeof torture>>();
-/** A run that is begun when it is first asked for. */
-function runOf(cell: (typeof cells)[number]): ReturnType<typeof torture> {
-  const { name, topology } = cell;
-  const short = ['--time-limit', '3s', '--clients', '3'];
-  const run =
-    begun.get(cell) ?? torture([...QUIET, ...workloadFor(name), ...argvOfPlace(topology), '--lock', name, ...short]);
-  begun.set(cell, run);
-  run.catch(() => {}); // not before it is awaited
-  return run;
-}
-afterAll(async () => {
-  await Promise.allSettled(begun.values());
-});
-
-describe.each(cells)('$name', (cell) => {
-  it.runIf(cell.isBuildable)(`is granted on ${cell.topology}, and never to two`, { timeout: BUILD_MS }, async () => {
-    const run = runOf(cell);
-    // Two at once: a run mostly waits.
-    const next = played[played.indexOf(cell) + 1];
-    if (next) runOf(next);
-    const { status, output, errors, results } = await run;
+  it.runIf(isBuildable).each(tried)('is granted on %s, and never to two', { timeout: BUILD_MS }, async (topology) => {
+    const { status, output, errors, results } = await torture([
+      ...QUIET,
+      ...workloadFor(name),
+      ...argvOfPlace(topology),
+      '--lock',
+      name,
+      '--time-limit',
+      '3s',
+      '--clients',
+      '3',
+    ]);
     expect([0, 1, 2], output + errors).toContain(status);
     expect(results.violations.filter((one) => one.class !== 'liveness')).toEqual([]);
     expect(results.stats.holds).toBeGreaterThan(0);

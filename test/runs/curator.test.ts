@@ -2,11 +2,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { HistoryEvent } from '../../../harness/vocabulary/history.js';
-import { externalLocks } from '../../../lock-impl/external/index.js';
-import { here } from '../../support/needs.js';
-import { lacking } from '../../support/needs-service.js';
-import { torture } from '../../support/torture.js';
+import type { HistoryEvent } from '../../harness/vocabulary/history.js';
+import { externalLocks } from '../../lock-impl/external/index.js';
+import { here } from '../support/needs.js';
+import { lacking } from '../support/needs-service.js';
+import { torture } from '../support/torture.js';
 
 /** A cold build downloads and compiles libraries on a machine that has other tests to run. */
 const BUILD_MS = 10 * 60_000;

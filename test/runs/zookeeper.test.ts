@@ -1,7 +1,7 @@
 /** Locks on ZooKeeper: real servers, real leaders killed and cut off; and locks that are broken, told from one that is not. */
 import { describe, expect, it } from 'vitest';
-import { lacking } from '../../support/needs-service.js';
-import { torture } from '../../support/torture.js';
+import { lacking } from '../support/needs-service.js';
+import { torture } from '../support/torture.js';
 
 const noZookeeper = await lacking('zookeeper');
 
