@@ -606,7 +606,8 @@ describe('faults on real servers', () => {
   it.runIf(haveCompiler)('redlock: one of a bare majority of grantors loses what it granted', async () => {
     const composite = (fault: string): Case => ({
       name: fault,
-      step: { fault, target: 'minority', forMs: 8_000 },
+      // Once: while it is looked at, a second cycle would make another node forget.
+      step: { fault, target: 'minority', forMs: LONG_MS, args: { times: 1 } },
       expected: ['r1', 'r2', 'r3', 'r4', 'r5'].flatMap((node): [Probe, unknown][] => [
         [['marker', node], 0],
         [['skew', node], 0],
