@@ -61,6 +61,8 @@ export interface Seen {
 
 const HEALED_WITHIN_MS = 8_000;
 const PROMPT_MS = 300;
+/** For programs that look: on a busy machine one is seconds late to begin. */
+const LONG = { timeoutMs: 60_000 };
 
 const job = JSON.parse(readFileSync(0, 'utf8')) as Job;
 const epochNs = monotonicNs();
@@ -226,7 +228,7 @@ async function ask(from: Host, to: ServerNode, argv: string[]): Promise<string> 
     const end = (text) => { console.log(text); process.exit(); };
     s.on('data', (d) => end(String(d))); s.on('error', () => end('unreachable')); setTimeout(end, 2_000, 'unreachable');
     s.write(${JSON.stringify(`${argv.join(' ')}\r\n`)});`;
-  return (await from.exec([process.execPath, '-e', script])).stdout.trim();
+  return (await from.exec([process.execPath, '-e', script], LONG)).stdout.trim();
 }
 
 /** The listener is there before the talker begins, however busy the machine is. */
@@ -245,7 +247,7 @@ async function hears(from: Host, to: Host): Promise<boolean> {
       ready();
     });
   });
-  await from.exec([process.execPath, '-e', talk], { timeoutMs: 60_000 });
+  await from.exec([process.execPath, '-e', talk], LONG);
   await clock.sleep(50);
   listener.signal('SIGKILL');
   await listener.exited;
@@ -280,7 +282,7 @@ async function come(from: Host, to: Host): Promise<string> {
       if (n < 400) setTimeout(tick, 1); else setTimeout(() => process.exit(), 1500);
     };
     tick();`;
-  await from.exec([process.execPath, '-e', talk], { timeoutMs: 60_000 });
+  await from.exec([process.execPath, '-e', talk], LONG);
   listener.stdin.write('tell\n');
   const { came, overtaken, ms } = JSON.parse((await lines.next()).value) as Record<'came' | 'ms', number> & {
     overtaken: boolean;
@@ -357,6 +359,6 @@ async function told(node: ServerNode, forMs: number): Promise<Told[]> {
       if (at - sent <= ${PROMPT_MS}) prompt++;
       if (at - began > ${forMs} && prompt > 1) end(); else setTimeout(ask, 15);
     });`;
-  const result = await node.host.exec([process.execPath, '-e', script]);
+  const result = await node.host.exec([process.execPath, '-e', script], LONG);
   return JSON.parse(result.stdout) as Told[];
 }
