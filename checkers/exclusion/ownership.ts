@@ -13,8 +13,8 @@
  *
  * Excludes: pairs whose leases overlap, which are broken exclusion as they are (`mutual-exclusion.ts`) and need no second
  * finding; answers that are not known; renewals that were sent when the hold was over; a client that asked for the key again
- * meanwhile (the owner of a reentrant lock may have been granted it anew, and what it renews may be that); readers, and
- * permits of a semaphore. A silent release is reported only where the same two holds are a stale holder beyond doubt: it says
+ * meanwhile (the owner of a reentrant lock may have been granted it anew, and what it renews may be that); a release of what its
+ * client had been told was lost; readers, and permits of a semaphore. A silent release is reported only where the same two holds are a stale holder beyond doubt: it says
  * more about that finding, and never makes one.
  *
  * Its cause is why the hold was not unbroken, as of an overlap of the two. Why the lock said otherwise is in the lock's code.
@@ -160,6 +160,8 @@ function silentReleases(
     released[k] = 1;
     const by = next[k]!;
     if (ops.outcome[row] !== OUTCOME.ok || by < 0 || revived.has(k)) continue;
+    // Its client had been told that it was not alone.
+    if (holds.endedByLoss(k)) continue;
     const atNs = ownStamp(ops, trusted, row, ops.beganNs, ops.sentNs[row]!);
     if (atNs >= asked[k]! || !isStale(k, by, atNs, holds)) continue;
     if (doubts.any && isDoubtful(k, by, atNs, holds, doubts)) continue;

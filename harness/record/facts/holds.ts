@@ -98,6 +98,11 @@ export class Holds implements Iterable<Hold> {
     return ENDED_BY[this.endedBy[k]!] === 'client-down';
   }
 
+  /** Whether it ended because its client was told, by its lock, that it had lost it. */
+  endedByLoss(k: number): boolean {
+    return ENDED_BY[this.endedBy[k]!] === 'lost';
+  }
+
   *[Symbol.iterator](): Iterator<Hold> {
     for (let k = 0; k < this.count; k++) yield this.hold(k);
   }

@@ -28,9 +28,14 @@ it('rejects a renewal that was carried out when another had been granted the loc
 });
 
 it('calls no holder stale that nothing but itself ends', () => {
-  const lost = (lease?: 'none') => new Story().up('c1', [], lease).grant('c1', 1).lost('c1', 3).grant('c2', 7);
-  expect(kinds(lost().release('c2', 8).release('c1', 9))).toEqual(['stale silent-release']);
-  expect(kinds(lost('none').release('c2', 8).release('c1', 9))).toEqual([]);
+  const late = (lease?: 'none') => new Story().up('c1', [], lease).grant('c1', 1).grant('c2', 7);
+  expect(kinds(late().release('c2', 8).release('c1', 9))).toEqual(['stale silent-release']);
+  expect(kinds(late('none').release('c2', 8).release('c1', 9))).toEqual([]);
+});
+
+it('nor a release silent of what its client had been told was lost, before or after the next grant', () => {
+  for (const told of [3, 7.5])
+    expect(kinds(overtaken().lost('c1', told).release('c2', 8).release('c1', 9))).toEqual([]);
 });
 
 it('and one that created the lock again after the other had released it, reported or requested', () => {
