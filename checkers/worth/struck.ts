@@ -2,7 +2,7 @@
  * Which holds a fault struck: those during which one that concerns them was in force. Faults on servers concern all holds, one on
  * clients only theirs. Never accuses; what is struck is what a pass is worth something about.
  */
-import { type FaultInForce, faultsInForce } from '../../harness/record/facts/faults.js';
+import { clientsCanSee, type FaultInForce, faultsInForce } from '../../harness/record/facts/faults.js';
 import { type Holds, holdsOf } from '../../harness/record/facts/holds.js';
 import type { PlanStep } from '../../harness/vocabulary/faults.js';
 import type { History } from '../../harness/vocabulary/history.js';
@@ -67,7 +67,7 @@ class Strikes {
     faults: readonly FaultInForce[],
     clients: readonly string[],
   ) {
-    const seen = faults.filter(canBeSeen);
+    const seen = faults.filter(clientsCanSee);
     const isClient = new Set(clients);
     this.covered = new Covered(
       seen.filter((fault) =>
@@ -110,13 +110,4 @@ class Covered {
   touches(fromNs: number, untilNs: number): boolean {
     return this.spans.some((span) => span[0] < untilNs && span[1] > fromNs);
   }
-}
-
-/** TCP hides packets that come twice or out of order: a lock client sees no more of them than it sees without any fault. */
-function canBeSeen({ records }: FaultInForce): boolean {
-  const effects = records.flatMap((record) => record.effects);
-  const hidden = effects.every(
-    (effect) => effect.kind === 'degraded' && effect.delayMs + effect.jitterMs + effect.lossPpm + effect.rateKbps === 0,
-  );
-  return effects.length === 0 || !hidden;
 }

@@ -4,7 +4,13 @@
  */
 
 import { byKey } from '../../harness/record/facts/by-key.js';
-import { type FaultInForce, faultFailures, faultsInForce, lateStrikes } from '../../harness/record/facts/faults.js';
+import {
+  clientsCanSee,
+  type FaultInForce,
+  faultFailures,
+  faultsInForce,
+  lateStrikes,
+} from '../../harness/record/facts/faults.js';
 import { firstIndex } from '../../harness/record/facts/first-index.js';
 import { type Holds, holdsOf } from '../../harness/record/facts/holds.js';
 import { sortNearlySorted } from '../../harness/record/facts/nearly-sorted.js';
@@ -45,7 +51,7 @@ function findWhatIsUntested(input: CheckInput): CheckerFindings {
       holds: proven(holds),
       struckHolds,
       contendedTries: contended,
-      faultsStruck: faults.length,
+      faultsStruck: faults.filter(clientsCanSee).length,
       ...acquires(input.history),
     },
   };

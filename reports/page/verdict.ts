@@ -1,3 +1,4 @@
+import { clientsCanSee, faultsInForce } from '../../harness/record/facts/faults.js';
 import { count, durationOfMs, plural, serviceInWords } from '../../harness/record/facts/words.js';
 import { clipped } from '../../harness/record/schemas/foreign-text.js';
 import type { ReportInput } from '../input.js';
@@ -74,12 +75,17 @@ function hardness({ results, plan, holds, history }: ReportInput, story: Story):
   const { stats } = results;
   const promoted = story.beliefs.nodes.reduce((sum, { roles }) => sum + promotions(roles), 0);
   const replicated = story.beliefs.nodes.some(({ roles }) => roles.some(({ state }) => state.startsWith('replica')));
-  const struck = story.faults.filter(({ outcome }) => outcome === 'struck').length;
+  const planned = faultsInForce(history).filter(({ step }) => step < plan.steps.length);
+  const struck = planned.filter(clientsCanSee).length;
+  const hidden = planned.length - struck;
   const tiles: [figure: string | undefined, words: string][] = [
     [count(stats.holds ?? holds.count), 'holds'],
     [count(history.operations.count), 'operations'],
     [known(stats.contendedTries), 'tries while another held'],
-    [plan.steps.length === 0 ? '0' : `${count(struck)} of ${count(plan.steps.length)}`, 'planned faults struck'],
+    [
+      plan.steps.length === 0 ? '0' : `${count(struck)} of ${count(plan.steps.length)}`,
+      `planned faults struck${hidden > 0 ? `; ${count(hidden)} more carried out, which TCP hides from clients` : ''}`,
+    ],
     [known(stats.struckHolds), 'holds struck by a fault'],
     [replicated ? count(promoted) : undefined, 'failovers seen'],
   ];

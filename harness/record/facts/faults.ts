@@ -33,6 +33,18 @@ export function faultsInForce(history: History): FaultInForce[] {
   });
 }
 
+/**
+ * Whether it is one that a lock client can notice. TCP hides packets that come twice or out of order: of them a client sees no
+ * more than it sees without any fault, so they strike nothing by themselves.
+ */
+export function clientsCanSee({ records }: FaultInForce): boolean {
+  const effects = records.flatMap((record) => record.effects);
+  const hidden = effects.every(
+    (effect) => effect.kind === 'degraded' && effect.delayMs + effect.jitterMs + effect.lossPpm + effect.rateKbps === 0,
+  );
+  return effects.length === 0 || !hidden;
+}
+
 /** Records that say that something planned could not be done, or not undone. */
 export function faultFailures(history: History): FaultEvent[] {
   return history.rare.filter(

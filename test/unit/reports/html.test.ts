@@ -105,6 +105,26 @@ describe('the page', () => {
     expect(rows[4]).toMatch(/kill on replica.*never struck.*the run ended before it was due/);
   });
 
+  it('counts faults that struck, and apart from them what was carried out and TCP hides', () => {
+    const tile = (of: ReportInput) => />([^<]*)<\/b><span>(planned faults struck[^<]*)</.exec(report(of))!.slice(1);
+    const before = Number.parseInt(tile(input)[0]!, 10);
+    expect(tile(input)[1]).toBe('planned faults struck');
+    const degraded = (delayMs: number): PlainInput => {
+      const how = { delayMs, jitterMs: 0, lossPpm: 0, duplicatePpm: 500_000, reorderPpm: 0, rateKbps: 0 };
+      const { i, atNs } = plain.events.at(-1)!;
+      const strike: HistoryEvent = {
+        ...{ i: i + 1, atNs, type: 'fault', step: 4, fault: 'duplicate', state: 'strike' },
+        ...{ targets: ['r1'], did: 'degraded it', effects: [{ kind: 'degraded', pairs: [['r1', 'c1']], ...how }] },
+      };
+      return { ...plain, events: [...plain.events, strike] };
+    };
+    expect(tile(inputOf(degraded(0)))).toEqual([
+      `${before} of 5`,
+      'planned faults struck; 1 more carried out, which TCP hides from clients',
+    ]);
+    expect(tile(inputOf(degraded(5)))).toEqual([`${before + 1} of 5`, 'planned faults struck']);
+  });
+
   it('shows checkers with figures and notes, deviating settings with why, and probes', () => {
     const text = page.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ');
     expect(text).toContain(

@@ -81,10 +81,15 @@ describe('faults', () => {
         .fault(3.1, 0, 'links', 'strike', { targets: ['r1'], effects })
         .fault(3.2, 0, 'links', 'heal', { targets: ['r1'] });
     };
-    expect(notes(degraded({ duplicatePpm: 500_000, reorderPpm: 500_000 }))).toBe(
-      'no fault was in force while a lock that it concerns was held',
-    );
-    expect(judged(degraded({ duplicatePpm: 500_000, delayMs: 1 }))).toMatchObject({ verdict: 'valid', notes: [] });
+    expect(judged(degraded({ duplicatePpm: 500_000, reorderPpm: 500_000 }))).toMatchObject({
+      notes: ['no fault was in force while a lock that it concerns was held'],
+      stats: { struckHolds: 0, faultsStruck: 0 },
+    });
+    expect(judged(degraded({ duplicatePpm: 500_000, delayMs: 1 }))).toMatchObject({
+      verdict: 'valid',
+      notes: [],
+      stats: { struckHolds: 1, faultsStruck: 1 },
+    });
   });
 
   it('a server fault during a hold strikes it', () => {
