@@ -33,6 +33,7 @@ export const moveSlot: NemesisFault = {
   strike: (step, context) =>
     InForce.strike(async (inForce) => {
       const move = new SlotMove(await slotToMove(step, context), context);
+      await move.mustBePossible();
       const { slot, key, source, target } = move.what;
       const last = STEPS.find((known) => known === step.args?.until) ?? 'node';
       const sinceNs = context.clock.nowNs();

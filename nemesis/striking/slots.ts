@@ -69,6 +69,16 @@ export class SlotMove {
     private readonly context: Pick<NemesisContext, 'topology' | 'clock' | 'signal'>,
   ) {}
 
+  /**
+   * Refuses where one of both lacks a command that takes it to its end: once it is begun, healing it may take them all. To be
+   * asked before anything is done.
+   */
+  async mustBePossible(): Promise<void> {
+    const { source, target } = this.what;
+    for (const node of [target, source]) await mustKnow(node, 'cluster|setslot');
+    await mustKnow(source, 'migrate');
+  }
+
   /** Up to `last`; with what was read back. */
   async carryOut(last: MoveStep): Promise<string> {
     const steps = STEPS.slice(0, STEPS.indexOf(last) + 1);
