@@ -5,7 +5,7 @@ export const clusterHandoverKeepsTheLock: Scenario = {
   name: 'cluster-handover-keeps-the-lock',
   claim: 'a planned failover in a Cluster loses what a failover loses',
   truth:
-    'CLUSTER FAILOVER waits until the replica has every write: a lock that is held stays held, and keeps its lease',
+    'CLUSTER FAILOVER waits until the replica has every write: a lock that is held stays held, keeps its lease, and is released by its holder',
   topology: 'cluster',
   lock: 'set-nx-px',
   settings: { leaseMs: 20_000, keys: 1 },

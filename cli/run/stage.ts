@@ -38,6 +38,8 @@ export function createStage(scene: Scene, nemesis: NemesisByHand): Stage {
   return {
     topology,
     leaseMs: faults.leaseMs,
+    renews: scene.scheduler.lock?.features.includes('renews') === true,
+    nowMs: () => clock.nowNs() / 1e6,
     client: (n) => new ManualClient(n, scene, { until, strike }),
     strike,
     until,
@@ -101,6 +103,10 @@ class ManualClient implements StageClient {
     const killed = await this.stage.strike('kill', { names: [this.name] });
     await killed.heal();
     await answer;
+  }
+
+  get address(): string {
+    return this.faults.clientHosts[this.n - 1]!.address;
   }
 
   private get faults(): FaultContext {

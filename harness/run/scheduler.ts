@@ -31,6 +31,8 @@ export class UnfitLockError extends Error {
 export class Scheduler {
   /** At which steps operations are to stop their process. */
   readonly stops: StepStops;
+  /** What the lock says of itself; absent: no client has been started. */
+  lock: HandshakeValue | undefined;
   private readonly slots: ClientSlot[];
 
   constructor(
@@ -83,6 +85,7 @@ export class Scheduler {
       throw new UnfitLockError(
         `this workload reads and writes what the lock protects, and the client of "${first.lock}" does not say that it can (feature "resource")`,
       );
+    this.lock = first;
     return first;
   }
 

@@ -226,6 +226,10 @@ export interface ExpectedFinding {
 export interface Stage {
   readonly topology: Topology;
   readonly leaseMs: number;
+  /** The lock renews by itself what is held. */
+  readonly renews: boolean;
+  /** Milliseconds, by the run's clock. */
+  nowMs(): number;
   /** Clients from 1 on, each a process on a host of its own. */
   client(n: number): StageClient;
   /** Strikes now and stays until it is healed, or the play is over. Rejects where it could not. */
@@ -243,6 +247,8 @@ export interface Stage {
 export interface StageClient {
   /** Its slot: what faults and plans call it. */
   readonly name: string;
+  /** Of its host. */
+  readonly address: string;
   /** `waitMs`: 0 unless given. */
   acquire(key: string, options?: { leaseMs?: number; waitMs?: number; mode?: LockMode }): Promise<OperationOutcome>;
   extend(hold: OperationOutcome, leaseMs?: number): Promise<OperationOutcome>;

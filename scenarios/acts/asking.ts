@@ -65,12 +65,24 @@ export function granted(stage: Stage, client: StageClient, key: string): Promise
  * Resolves when `client` has noticed which servers are away, by way of another lock. What it asked before that of one that
  * is dead would be in doubt, and would stand for a lease on those that live.
  */
-export async function hasNoticed(stage: Stage, client: StageClient): Promise<void> {
+export async function hasNoticed(stage: Stage, client: StageClient, key = 'another lock'): Promise<void> {
   await stage.until(`${client.name} goes on with the servers that are left`, async () => {
-    const answer = await client.acquire('another lock', { leaseMs: 300 });
+    const answer = await client.acquire(key, { leaseMs: 300 });
     if (answer.type === 'ok') await client.release(answer);
     return answer.type === 'ok';
   });
+}
+
+/**
+ * Resolves when `client` can ask `node` over a connection that it has made by itself: it finds within a second or two that the
+ * other end of its old one is not there any more.
+ */
+export async function isConnected(stage: Stage, client: StageClient, node: ServerNode): Promise<void> {
+  await stage.until(`${client.name} is connected to ${node.name}`, async () =>
+    String(await node.command('CLIENT', 'LIST'))
+      .split('\n')
+      .some((line) => line.includes(` addr=${client.address}:`) && / flags=[^ P]* /.test(line)),
+  );
 }
 
 /** Resolves when a node that was started again is watched again (MONITOR): what it does unseen cannot be explained. */
