@@ -14,7 +14,22 @@ const survivable: readonly (readonly [flags: readonly string[], story: string, q
   ],
   [['--nemesis', 'clock:client'], `${careful}: the clocks of clients jump`],
 ];
-const locksOfOneServer = ['set-nx-px', 'ifeq', 'fcall', 'watchdog', 'reentrant', 'spin', 'multi', 'wait-replicated'];
+const locksOfOneServer = [
+  'set-nx-px',
+  'ifeq',
+  'delex',
+  'fcall',
+  'watchdog',
+  'reentrant',
+  'spin',
+  'multi',
+  'wait-replicated',
+];
+/** Those that compare by a command where the server has it, which is tried there; they have scripts for all others, as above. */
+const comparing: readonly (readonly [lock: string, command: string, server: string])[] = [
+  ['ifeq', 'DELIFEQ', 'valkey@9'],
+  ['delex', 'DELEX', 'redis@8.4'],
+];
 
 export const sounds: readonly SoundRun[] = [
   ...survivable.flatMap(([flags, story, quick]) => [
@@ -26,11 +41,12 @@ export const sounds: readonly SoundRun[] = [
     sound('read-write', [...onOne, '--workload', 'read-write', ...flags], story),
     sound('fenced', [...onOne, '--workload', 'fenced-resource', ...flags], story),
   ]),
-  {
-    ...sound('ifeq', [...onOne, '--nemesis', 'kill:holder,partition:client'], careful),
-    // It has scripts for all others, as above.
-    serverNeeds: { oneOf: ['DELIFEQ', 'DELEX'], server: 'valkey@9' },
-  },
+  ...comparing.map(
+    ([lock, command, server]): SoundRun => ({
+      ...sound(lock, [...onOne, '--nemesis', 'kill:holder,partition:client'], careful),
+      serverNeeds: { oneOf: [command], server },
+    }),
+  ),
   sound('hash-ttl', [...onOne, '--workload', 'read-write', '--nemesis', 'kill:holder'], careful, true),
   sound(
     'hash-ttl-semaphore',

@@ -39,6 +39,7 @@ async function connectedPython(topology: TopologyDescription, commandTimeoutMs =
 const onOneServer: Record<string, (topology: TopologyDescription) => Promise<LockClientProcess>> = {
   'set-nx-px': (topology) => connectedClient('set-nx-px', topology),
   ifeq: (topology) => connectedClient('ifeq', topology),
+  delex: (topology) => connectedClient('delex', topology),
   fcall: (topology) => connectedClient('fcall', topology),
   ...(havePython && { python: connectedPython }),
 };
