@@ -1,7 +1,6 @@
 /**
  * Files that take longer than their size says, those of each layer in the order in which they begin; all others follow as Vitest
- * has them. Longest first, but for what measures links: beside what takes all processors its answers come late, so it begins beside
- * what mostly waits.
+ * has them. Longest first, but for what measures links: beside what takes all processors its answers come late.
  */
 export const LONGEST = [
   'test/unit/recorded-runs.test.ts',
@@ -20,8 +19,6 @@ export const LONGEST = [
   // When set-up, which compiles, is over.
   'test/redis/harness/machine/link-shaper.test.ts',
 
-  // Beside containers and what installs packages; hunts begin when its links have been measured.
-  'test/runs/sharing/nemesis-faults.test.ts',
   'test/runs/sharing/docker.test.ts',
   'test/runs/sharing/installed.test.ts',
   'test/runs/sharing/conformance.test.ts',
