@@ -32,12 +32,18 @@ export function conformance(input: CheckInput): Conformance {
   const grants = record.operations.filter(({ op, outcome }) => op === 'acquire' && outcome === 'ok').length;
   const ended = input.history.rare.some((event) => event.type === 'phase' && event.phase === 'end');
   const missing = missingObservations(input);
+  const notDone = input.history.rare.flatMap((event) =>
+    event.type === 'fault' && (event.state === 'refused' || event.state === 'failed')
+      ? [`${event.fault} was not done: ${event.did}`]
+      : [],
+  );
   return {
     findings: [...findings].sort((a, b) => Number(a.weight === 'advice') - Number(b.weight === 'advice')),
     open: [
       ...(grants < ENOUGH_GRANTS ? [`${grants} grants are too few to judge by (${ENOUGH_GRANTS} are enough)`] : []),
       ...(ended ? [] : ['the run was cut short']),
       ...(missing === undefined ? [] : [missing]),
+      ...notDone,
     ],
     grants,
     answers: record.operations.filter(({ outcome }) => outcome !== 'none').length - grants,

@@ -141,8 +141,10 @@ const STEPS: readonly PlanStep[] = [
   { atMs: 11_000, fault: 'delay', target: 'all', forMs: 3_500, args: { delayMs: 15 } },
   // Commands that are carried out and not answered: neither ok nor fail.
   { atMs: 16_000, fault: 'lost-reply', target: 'all', forMs: 1_200 },
-  // Who holds, and renews, is told "not yours"; scripts are not known any more by their hash.
+  // Who holds, and renews, is told "not yours"; scripts are not known any more by their hash. Twice: now and then nobody
+  // renews between one of them and the end of the hold.
   { atMs: 20_000, fault: 'amnesia', target: 'one', forMs: 300 },
+  { atMs: 23_000, fault: 'amnesia', target: 'one', forMs: 300 },
 ];
 
 function gentlePlan(request: RunRequest, unavailable: Machine['unavailable'], say: Say): Plan {

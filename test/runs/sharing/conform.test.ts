@@ -57,7 +57,7 @@ for (const [name, { tool, program }] of Object.entries(TEMPLATES))
 
 it.concurrent('stamps that the script cache hides', { timeout: 180_000 }, async () => {
   const result = await conform(`python3 ${MISTAKEN} script-cache`);
-  expect(mistakes(result)).toMatchObject([{ rule: 'stamp-missing', remedy: expect.stringContaining('EVALSHA') }]);
+  expect(mistakes(result), JSON.stringify(result)).toMatchObject([{ rule: 'stamp-missing', remedy: expect.stringContaining('EVALSHA') }]);
   expect(result.exitStatus).toBe(1);
 });
 
@@ -71,6 +71,6 @@ it.concurrent('the stamp of the last node instead of the first', { timeout: 180_
 it.concurrent('a renewal that was answered "not yours" and is told as made', { timeout: 180_000 }, async () => {
   const result = await conform(`python3 ${MISTAKEN} any-answer-is-renewed`);
   const told = { rule: 'not-renewed', remedy: expect.stringContaining('"not yours"') };
-  expect(mistakes(result)).toContainEqual(expect.objectContaining(told));
+  expect(mistakes(result), JSON.stringify(result)).toContainEqual(expect.objectContaining(told));
   expect(result.exitStatus).toBe(1);
 });
