@@ -34,7 +34,7 @@ export function conformance(input: CheckInput): Conformance {
   const missing = missingObservations(input);
   const notDone = input.history.rare.flatMap((event) =>
     event.type === 'fault' && (event.state === 'refused' || event.state === 'failed')
-      ? [`${event.fault} was not done: ${event.did}`]
+      ? [`${event.fault} was not done: ${event.proof}`]
       : [],
   );
   return {

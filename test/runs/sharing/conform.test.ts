@@ -57,7 +57,9 @@ for (const [name, { tool, program }] of Object.entries(TEMPLATES))
 
 it.concurrent('stamps that the script cache hides', { timeout: 180_000 }, async () => {
   const result = await conform(`python3 ${MISTAKEN} script-cache`);
-  expect(mistakes(result), JSON.stringify(result)).toMatchObject([{ rule: 'stamp-missing', remedy: expect.stringContaining('EVALSHA') }]);
+  expect(mistakes(result), JSON.stringify(result)).toMatchObject([
+    { rule: 'stamp-missing', remedy: expect.stringContaining('EVALSHA') },
+  ]);
   expect(result.exitStatus).toBe(1);
 });
 

@@ -34,6 +34,11 @@ it('too few grants to judge by are no pass', () => {
   ]);
 });
 
+it('what was not struck was not tried, and is told', () => {
+  const told = granted(story(), 1).fault(2, 0, 'amnesia', 'failed', { proof: 'r1 runs still' }).whole(3);
+  expect(conformance(told.input()).open).toContain('amnesia was not done: r1 runs still');
+});
+
 describe('stamps', () => {
   it('of a grant, taken when the answer was there', () => {
     expect(rules(granted(story(), 1, { grantSent: 0.9995, began: 0.99 }))).toEqual(['stamp-late']);
