@@ -57,7 +57,9 @@ export function isQueue({ held }: StoredState): boolean {
   return held?.type === 'list' || held?.type === 'zset';
 }
 
-/** What became of a key from one line on until another had run. */
+/** What became of a key from one command on until another had run; not that it had expired before the first of them came. */
 export function changesBetween({ list }: KeyChanges, fromLine: number, untilLine: number): Change[] {
-  return list.filter(({ line }) => line >= fromLine && line <= untilLine);
+  return list.filter(
+    ({ line, how }) => line >= fromLine && line <= untilLine && (line > fromLine || how !== 'expired'),
+  );
 }

@@ -1,6 +1,6 @@
 /**
- * Those who share a lock are kept in one number, and the number was wrong: it expired while one of them held (`count-expired`), or
- * somebody gave back more than it had taken (`returned-too-often`).
+ * Those who share a lock are kept in one number, and the number was wrong: it expired while one of them held (`count-expired`; by a
+ * clock that had jumped ahead: `clock-jumped`), or somebody gave back more than it had taken (`returned-too-often`).
  *
  * Example: readers are counted in `lock:0:readers`, which the first of them gives 1 s to live. c2 comes in after that for 5 s. The
  * number is gone before c2 is, and a writer finds nobody reading.
@@ -10,7 +10,8 @@
  * Named where a server was seen to count the holders, each for its own client and within the attempt that was granted, which
  * stored nothing else; everything is known that became of the numbers in question; and the grant that should not have been made found
  * it free. `count-expired`: a holder was counted in a number that expired when it stood for somebody, and whose time was set by a
- * client; the server's clock was not moved since. The holder still holds at that grant, or it gave back to the next number, which
+ * client; the server's clock was not moved since, or it was put back and the number was there still. `clock-jumped`: the same, where
+ * by the machine's own clock some of that time was left, and nothing but jumps moved that of the server. The holder still holds at that grant, or it gave back to the next number, which
  * had never counted it: by a release that was answered before that grant, and began when that number was there, or by the only
  * command about the number that its client sent since that began. Each such loss alone would have let that grant through, whatever
  * else befell the number. `returned-too-often`: to one number a client gave back more than it had taken of it, what it holds aside,
@@ -20,8 +21,9 @@
  * Excludes numbers that were lost in any other way, or that strangers and replication links had a hand in; independent nodes; and
  * locks that keep holders by name, or in more than one number.
  */
+import { type ClockMove, clockMovesOf, mayMoveBetween } from '../../harness/record/facts/clock-moves.js';
 import type { Change } from '../../harness/record/facts/commands/changes.js';
-import { stateBy } from '../../harness/record/facts/commands/state.js';
+import { type Origin, stateBy } from '../../harness/record/facts/commands/state.js';
 import type { Evidence } from '../../harness/record/facts/evidence.js';
 import { firstIndex } from '../../harness/record/facts/first-index.js';
 import { mayTakeEffectWithin } from '../../harness/record/facts/intervals.js';
@@ -146,29 +148,57 @@ function causeOfLoss(
   const { hold, node, key, list } = counted;
   const set = lastTimed(list, loss.before);
   if (set?.by?.client === undefined) return undefined;
-  if (wasMovedBetween(node, set.ranFromNs, loss.atNs, evidence)) return undefined;
   const { by } = set;
-  // Nor by a jump that nobody told of, and that no look has shown yet.
   const shows = observations.line(loss.line) as CommandObservation;
-  const passedMs = (loss.atNs - set.atNs) / 1e6;
-  if (shows.serverWallMs - by.serverWallMs > passedMs + READING_MS) return undefined;
-  const time = `by the time that ${by.client} had set for it (${by.name})`;
+  const over = whyOver(set, by, list[loss.before - 1]!, { ...loss, wallMs: shows.serverWallMs, node }, evidence);
+  if (!over) return undefined;
+  const { name, jumps } = over;
+  const timed = `the time that ${by.client} had set for it (${by.name})`;
+  const time = name === 'count-expired' ? `by ${timed}` : `by its clock, which had jumped since ${timed} began`;
   const when =
     hold.untilNs < loss.atNs
       ? `before ${hold.client} had given ${hold.key} back`
       : `while ${hold.client} held ${hold.key}`;
   const text = back && `${hold.client} gave back to the next ${key} on ${node}, which had not counted it`;
   return {
-    name: 'count-expired',
+    name,
     sentence: `${node} had counted ${hold.client} in ${key}, which expired ${when}, ${time}; ${text ? `${text}; ` : ''}${overlap.second.client} was granted it after that.`,
     chain: [
       countedLink(counted),
+      ...jumps.map(({ span: { record } }) => ({ atNs: record.atNs, text: record.did, history: record.i })),
       { atNs: loss.atNs, text: `${key} had expired on ${node}, ${time}`, observation: loss.line },
       ...(text ? [{ atNs: back.atNs, text, observation: back.line }] : []),
       grantedLink(overlap),
       ...(back ? [] : [leaseLink({ hold })]),
     ].sort((a, b) => a.atNs - b.atNs),
   };
+}
+
+/**
+ * Whether the time that was set was over, or the clock had jumped ahead while some of it was left by the machine's own; undefined: it
+ * cannot be told. `seen` is the last that was seen of the number before it was gone.
+ */
+function whyOver(
+  set: Change,
+  { serverWallMs }: Origin,
+  seen: Change,
+  { node, atNs, wallMs }: { node: string; atNs: number; wallMs: number },
+  evidence: Evidence,
+): { name: 'count-expired' | 'clock-jumped'; jumps: readonly ClockMove[] } | undefined {
+  const expired = { name: 'count-expired', jumps: [] } as const;
+  const gainedMs = wallMs - serverWallMs - (atNs - set.atNs) / 1e6;
+  if (!wasMovedBetween(node, set.ranFromNs, atNs, evidence))
+    // Nor by a jump that nobody told of, and that no look has shown yet.
+    return gainedMs > READING_MS ? undefined : expired;
+  const leftMs = set.after.expires.fromMs - serverWallMs - (atNs - set.ranFromNs) / 1e6;
+  if (leftMs > READING_MS) {
+    const moves = clockMovesOf(evidence.effects, node).filter((move) => mayMoveBetween(move, set.ranFromNs, atNs));
+    const areJumps = moves.length > 0 && moves.every(({ ratePpm, strobes }) => ratePpm === 0 && !strobes);
+    return areJumps ? { name: 'clock-jumped', jumps: moves } : undefined;
+  }
+  // It had longer than it was given, where the clock was put back; and was there still when that was done.
+  const isPutBack = gainedMs < -READING_MS && !wasMovedBetween(node, seen.ranFromNs, atNs, evidence);
+  return isPutBack ? expired : undefined;
 }
 
 /** The last of the changes before a place that changed the time of what is there. */
@@ -193,7 +223,8 @@ interface Loss {
 function lossOf({ list, at }: Counted, { until, left, line, atNs }: Wrong, count: Count): Loss | undefined {
   const accounts = accountsOf(list, count);
   const gone = Math.min(accounts.goneAfter(at), until);
-  if (!accounts.between(Math.max(accounts.madeAt(at), 0), gone)) return undefined;
+  // Whatever befell it before, from then on it was the same number.
+  if (!accounts.between(at, gone)) return undefined;
   const stood = Math.max(0, (numberIn(list[gone - 1]!.after) - count.absent) * count.direction);
   if (Number.isNaN(stood)) return undefined;
   if (gone === until) return left.exists === 'no' ? { before: until, line, atNs, stood } : undefined;

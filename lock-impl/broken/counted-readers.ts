@@ -1,6 +1,6 @@
 /**
  * A read-write lock that counts its readers: a key with their number, and one with the writer. Readers ask for a whole lease or
- * a quarter of it, as calls of an application differ; the number expires when it should, or does not, by `expire`.
+ * an eighth of it, as calls of an application differ; the number expires when it should, or does not, by `expire`.
  */
 import type { AcquireOptions, LockDefinition } from '../../harness/vocabulary/lock.js';
 import { type Attempt, certainOrDoubtful, tryUntilGranted, validForMs } from '../attempts.js';
@@ -87,7 +87,7 @@ export function countedReaders(name: string, expire: string): LockDefinition {
         acquire(key: string, options: AcquireOptions) {
           const { mode = 'write' } = options;
           const short = mode === 'read' && access.random.float() < 0.5;
-          const leaseMs = Math.ceil(options.leaseMs / (short ? 4 : 1));
+          const leaseMs = Math.ceil(options.leaseMs / (short ? 8 : 1));
           return tryUntilGranted(access, options, PAUSE_BETWEEN_TRIES, () => attempt(key, mode, leaseMs));
         },
       };

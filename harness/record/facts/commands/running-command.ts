@@ -12,6 +12,15 @@ interface Staged {
   onlyNew?: boolean;
 }
 
+/** A key that a command concerned, which may have done nothing to it. */
+export interface Touched {
+  readonly name: string;
+  readonly db: number;
+  readonly before: StoredState;
+  /** Whether the key's time was over when the command looked is not known. */
+  readonly mayHaveExpired: boolean;
+}
+
 /** One command at work; what it does to a key is one change. */
 export class RunningCommand implements Execution {
   private readonly staged = new Map<string, Staged>();
@@ -69,12 +78,15 @@ export class RunningCommand implements Execution {
     if (this.keys.follows(name)) this.keys.key(name, this.db).waitedFor = true;
   };
 
-  finish(): void {
+  finish(): Touched[] {
     const { line, atNs, serverWallMs } = this.by;
+    const touched: Touched[] = [];
     for (const { name, db, state, applied, wanted, onlyNew } of this.staged.values()) {
       const key = this.keys.key(name, db);
-      const left = this.keys.by(key.state, this.now);
-      if (left !== key.state)
+      const before = key.state;
+      const left = this.keys.by(before, this.now);
+      touched.push({ name, db, before, mayHaveExpired: left.exists !== before.exists && left.exists === 'unknown' });
+      if (left !== before)
         this.keys.put(name, db, left, {
           how: 'expired',
           line,
@@ -94,5 +106,6 @@ export class RunningCommand implements Execution {
       // One that stores only where nothing is does nothing to what is there.
       if (applied === 'yes' || !onlyNew) key.touchedWallMs = serverWallMs;
     }
+    return touched;
   }
 }

@@ -57,14 +57,25 @@ export function refined(
   sample: SampleLine,
   fieldsExpire: boolean,
 ): StoredState | undefined {
-  const stored = sample.keys[key];
-  // It expired while it was looked at.
-  if (stored && stored.pttlMs < -1) return undefined;
-  const shown = stored ? shownBy(stored, sample, fieldsExpire ? ANY_TIME : NEVER) : ABSENT;
+  const shown = shownOf(key, sample, fieldsExpire);
+  if (!shown) return undefined;
   const both = meet(state, shown);
   if (both === state) return undefined;
   // Commands or the sample are wrong, or something was not seen. If the sample is old, the next one says what commands say.
   return both ?? (sample.exact ? shown : UNKNOWN);
+}
+
+/** Whether the key cannot have been in this state when it was looked at. */
+export function contradicts(state: StoredState, key: string, sample: SampleLine, fieldsExpire: boolean): boolean {
+  const shown = shownOf(key, sample, fieldsExpire);
+  return shown !== undefined && meet(state, shown) === undefined;
+}
+
+function shownOf(key: string, sample: SampleLine, fieldsExpire: boolean): StoredState | undefined {
+  const stored = sample.keys[key];
+  if (!stored) return ABSENT;
+  // It expired while it was looked at.
+  return stored.pttlMs < -1 ? undefined : shownBy(stored, sample, fieldsExpire ? ANY_TIME : NEVER);
 }
 
 /** The time left was perhaps read a good while before it was recorded. */
@@ -194,6 +205,7 @@ function openTakes(changes: readonly Change[]): OpenTake[] {
   const open: OpenTake[] = [];
   for (let at = changes.length - 1; at >= 0; at--) {
     const { how, by, wanted, applied, after, onlyNew } = changes[at]!;
+    if (onlyNew && applied === 'no') continue; // it changed nothing
     if (applied !== 'unknown' || isKnown(after.held)) break;
     if (how === 'expired') continue; // perhaps
     if (onlyNew) open.push({ change: changes[at]!, lastsUntilMs: lasting(changes, at, wanted!.expires.fromMs) });

@@ -12,6 +12,8 @@
  * follows from the server's clock; the third makes what it waits for unknown.
  */
 import type { Change, KeyChanges } from './changes.js';
+import type { Execution } from './execution.js';
+import { ExpiryDoubts } from './expiry-doubts.js';
 import { RunningCommand } from './running-command.js';
 import { refined, type SampleLine, settle } from './samples.js';
 import { ServerClock } from './server-clock.js';
@@ -77,8 +79,16 @@ function givesTimeOfDay(name: string, argv: readonly string[]): boolean {
 
 const FIELD_TIMES = new Set(['HEXPIRE', 'HPEXPIRE', 'HEXPIREAT', 'HPEXPIREAT', 'HSETEX', 'HGETEX']);
 
+function readCommand(execution: Execution): void {
+  const { by, args } = execution;
+  if (Object.hasOwn(readings, by.name)) readings[by.name]!(execution);
+  // It is not understood: whatever it names it may have written.
+  else for (const argument of args) execution.set(argument, UNKNOWN, 'unknown');
+}
+
 export class ServerReading {
   private readonly clock = new ServerClock();
+  private readonly doubts = new ExpiryDoubts(this.clock, readCommand);
   private readonly hasAll: boolean;
   private readonly isExact: boolean;
   private readonly server: ServerKeys;
@@ -156,11 +166,11 @@ export class ServerReading {
     if (by.client !== undefined && !isScript(by.name)) this.server.isReplica = false;
     // A script sees one time from its beginning to its end.
     const now = this.isExact ? atMs(line.serverWallMs) : this.lookedUntil(line.serverWallMs);
-    const execution = new RunningCommand(server, by, line.argv.slice(1), line.db ?? 0, now);
-    if (Object.hasOwn(readings, by.name)) readings[by.name]!(execution);
-    // It is not understood: whatever it names it may have written.
-    else for (const argument of execution.args) execution.set(argument, UNKNOWN, 'unknown');
-    execution.finish();
+    const args = line.argv.slice(1);
+    const execution = new RunningCommand(server, by, args, line.db ?? 0, now);
+    readCommand(execution);
+    const { ranFromNs } = server;
+    for (const touched of execution.finish()) this.doubts.ran(touched, { by, args, now, ranFromNs });
   }
 
   /** The server threw a key away, after what was read before. */
@@ -265,6 +275,7 @@ export class ServerReading {
       const last = sample.keys[name] ? key.touchedWallMs : key.askedWallMs;
       // What it shows may be older or newer than what that command did.
       if (!this.server.follows(name) || last >= sample.wall.fromMs) continue;
+      if (sample.exact) key.state = this.doubts.decide(name, key.changes.list, sample, this.fieldsExpire) ?? key.state;
       const before = this.server.by(key.state, sample.wall);
       const shown = refined(before, name, sample, this.fieldsExpire);
       if (!shown) continue;

@@ -52,6 +52,13 @@ it('is named where the place was removed by another before its time was over', (
   expect(name({ removed: (s) => taken(1.8, 'c3')(s.sample(1.3, 'r1', { skewMs: -20 })) })).toBe('place-removed');
 });
 
+it('is named also where the queue had expired when the place was stored', () => {
+  const old = (s: Story) => s.command(1.01, 'r1', 'c1', ['RPUSH', QUEUE, 'c1@0']);
+  expect(name({ queues: (s) => pushed(old(s).command(1.02, 'r1', 'c1', ['PEXPIRE', QUEUE, '50'])) })).toBe(
+    'place-removed',
+  );
+});
+
 describe('not named', () => {
   it('where the lock does not say when places end', () => {
     expect(name({ deadline: false })).toBe('unexplained');

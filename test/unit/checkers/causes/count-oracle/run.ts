@@ -28,7 +28,7 @@ export interface Setup {
   twicePerMille: number;
   /** Of a thousand releases so many are long on their way. */
   slowPerMille: number;
-  faults: { kind: 'del' | 'restart' | 'jump' | 'stranger-returns'; atMs: number; isRecorded: boolean }[];
+  faults: { kind: 'del' | 'restart' | 'jump' | 'jump-back' | 'stranger-returns'; atMs: number; isRecorded: boolean }[];
   latePerMille: number;
   breaks: { atMs: number; forMs: number }[];
   noise: number;
@@ -46,7 +46,13 @@ export function setups(isWhole: boolean): fc.Arbitrary<Setup> {
     slowPerMille: one([1, 0], [1, 300]),
     faults: fc.array(
       fc.record({
-        kind: one<Setup['faults'][number]['kind']>([1, 'del'], [1, 'restart'], [1, 'jump'], [1, 'stranger-returns']),
+        kind: one<Setup['faults'][number]['kind']>(
+          [1, 'del'],
+          [1, 'restart'],
+          [1, 'jump'],
+          [1, 'jump-back'],
+          [1, 'stranger-returns'],
+        ),
         atMs,
         isRecorded: one([3, true], [1, false]),
       }),
@@ -261,9 +267,10 @@ export function play(setup: Setup): Run {
         expire();
         command(undefined, stranger, ['DEL', KEY]);
         lose([]);
-      } else if (kind === 'jump') {
-        offsetMs += 700;
-        if (isRecorded) struck('jump', [{ kind: 'clock-jumped', who: ['r1'], offsetMs: 700 }]);
+      } else if (kind === 'jump' || kind === 'jump-back') {
+        const jumpMs = kind === 'jump' ? 700 : -700;
+        offsetMs += jumpMs;
+        if (isRecorded) struck('jump', [{ kind: 'clock-jumped', who: ['r1'], offsetMs: jumpMs }]);
       } else if (kind === 'restart' && !isDown) {
         expire();
         watch(false);

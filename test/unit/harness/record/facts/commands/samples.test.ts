@@ -267,7 +267,9 @@ describe('a write of which it was not known whether it was refused', () => {
 
   it('is told by what comes after the last that is known', () => {
     const beside = (...changes: Change[]) => applied(changes, has('w'));
-    expect(beside(take(1, 'v'), take(2, 'x', 7_000, { applied: 'no' }))).toBe('unknown no');
+    // What was refused changed nothing.
+    expect(beside(take(1, 'v'), take(2, 'x', 7_000, { applied: 'no' }))).toBe('no no');
+    expect(beside(take(1, 'v'), take(2, 'x', 7_000, { applied: 'yes' }))).toBe('unknown yes');
     expect(beside(take(1, 'v'), take(2, 'x', 7_000, { after: present(text('x')) }))).toBe('unknown unknown');
     expect(beside(take(1, 'v'), take(2, 'x', 7_000, { after: present(list) }))).toBe('unknown unknown');
     expect(beside(take(1, 'v'), take(2, 'x', 7_000, { after: UNKNOWN }))).toBe('no no');
