@@ -49,7 +49,7 @@ export function degradingFault(one: DegradingWords): NemesisFault {
     explained: {
       does: `${one.does} \`direction\`: \`out\` (what the targets send), \`in\` (what is sent to them), \`both\`. Of several such faults on one link the delays add up, each loses its share of what the other leaves, and the slowest rate counts. Established connections go on. Where the primary has an address that moves (\`replica\`), what clients send to it is left as it is.`,
       proof:
-        "The routes that lead to the link shaper are read back from each host, and the shaper's answer must say what it was asked for. The heal reads back that the routes are gone, and says how many packets it took, what it did to them, and how much later than asked it released one at the most.",
+        "The routes that lead to the link shaper are read back from each host, and which way a packet to each peer goes (`ip route get`), and the shaper's answer must say what it was asked for. The heal reads back that the routes are gone, and says how many packets it took, what it did to them, and how much later than asked it released one at the most.",
       breaks: one.breaks,
     },
     effects: ['degraded'],

@@ -1,13 +1,13 @@
 /**
  * The program that shapes what one host sends (`harness/native/link-shaper.c`), and the routes that lead packets to it. What
- * counts is what the program answers and what the host's routing table shows, read back after every change.
+ * counts is what the program answers, what the host's routing table shows and which way its packets go, read back after every change.
  *
  * A route to a peer has a metric, so a cut, which is a blackhole route without one, wins against it.
  */
 import { createInterface } from 'node:readline';
 import type { Host, HostProcess } from '../../harness/vocabulary/host.js';
 import type { Clock } from '../../harness/vocabulary/time.js';
-import { routesIn } from './barriers.js';
+import { blackholesIn, routesIn } from './barriers.js';
 import { message, words } from './basics.js';
 
 /** What is asked of what a host sends to a peer; what is 0 is left as it is. */
@@ -72,8 +72,10 @@ export const NEAR = 'lt';
 const METRIC = 50;
 const ANSWER_TIMEOUT_MS = 5_000;
 
+/** What the table has, in the first line; then which way a packet to each peer goes, in one line each: none where it is cut off. */
 const CHANGE_ROUTES = `op=$1 near=$2 source=$3; shift 3
-printf "route $op %s/32 dev $near src $source metric ${METRIC}\\n" "$@" | ip -force -batch - ; ip -json route show`;
+printf "route $op %s/32 dev $near src $source metric ${METRIC}\\n" "$@" | ip -force -batch - ; ip -json route show && echo &&
+{ printf 'route get %s\\n' "$@" | ip -json -force -batch - 2>/dev/null || :; }`;
 
 /** The device over which packets come to it, as it calls them, in words. */
 const DEVICES: Readonly<Record<string, string>> = { tun: 'a TUN device', veth: 'a veth pair' };
@@ -142,16 +144,21 @@ export class LinkShaper {
     return shown;
   }
 
-  /** Leads what the host sends to the peers through the program, or no longer; rejects unless the routing table shows it. */
+  /** Leads what the host sends to the peers through the program, or no longer; rejects unless the host's routes show it. */
   async route(op: 'replace' | 'del', peers: readonly Host[]): Promise<void> {
     const { host, near } = this;
     const addresses = peers.map(({ address }) => address);
     const result = await host.exec(['sh', '-c', CHANGE_ROUTES, 'links', op, near, host.address, ...addresses]);
     if (result.exitCode !== 0) throw new Error(`${host.name}: its routes cannot be read: ${result.stderr}`);
-    const there = shapedIn(result.stdout, near);
-    const wrong = peers.filter(({ address }) => there.includes(address) !== (op === 'replace'));
+    const [table = '', ...ways] = result.stdout.split('\n');
+    const there = shapedIn(table, near);
+    const cut = blackholesIn(table);
+    const taken = shapedIn(JSON.stringify(ways.flatMap(routesIn)), near);
+    const isLed = (address: string) => there.includes(address) && (taken.includes(address) || cut.includes(address));
+    const isLeft = (address: string) => !there.includes(address) && !taken.includes(address);
+    const wrong = peers.filter(({ address }) => !(op === 'replace' ? isLed(address) : isLeft(address)));
     if (wrong.length === 0) return;
-    const what = op === 'replace' ? 'has no route' : 'still has a route';
+    const what = op === 'replace' ? 'sends nothing' : 'still sends';
     const said = result.stderr ? ` (${result.stderr.trim()})` : '';
     throw new Error(`${host.name} ${what} over ${near} to ${words(wrong.map(({ name }) => name))}${said}`);
   }

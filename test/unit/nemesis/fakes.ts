@@ -139,6 +139,8 @@ export class FakeHost implements Host {
   ignores: ('add' | 'del' | 'up' | 'down')[] = [];
   /** Addresses to which no route can be added. */
   refuses: string[] = [];
+  /** Addresses to which packets go another way than the routing table says. */
+  strays: string[] = [];
 
   constructor(
     readonly name: string,
@@ -164,9 +166,10 @@ export class FakeHost implements Host {
       return said('');
     }
     if (args[1] === 'link') return said(JSON.stringify([{ flags: this.link ? ['UP', 'LOWER_UP'] : [] }]));
-    const blackholes = [...this.routes].map((dst) => ({ type: 'blackhole', dst, flags: [] }));
     const connected = this.link ? [{ dst: '10.77.0.0/16', dev: 'eth0' }] : [];
-    return said(JSON.stringify(args.includes('dev') ? connected : [...connected, ...blackholes, ...this.ledRoutes()]));
+    return said(
+      JSON.stringify(args.includes('dev') ? connected : [...connected, ...this.blackholes(), ...this.ledRoutes()]),
+    );
   }
 
   spawn(): HostProcess {
@@ -271,7 +274,16 @@ export class FakeHost implements Host {
       if (op === 'del') this.led.delete(address);
       else if (!this.refuses.includes(address)) this.led.set(address, near);
     }
-    return said(JSON.stringify(this.ledRoutes()));
+    const ways = addresses.flatMap((dst) => {
+      if (this.routes.has(dst)) return [];
+      const dev = this.strays.includes(dst) ? 'eth0' : (this.led.get(dst) ?? 'eth0');
+      return [JSON.stringify([{ dst, dev, flags: [] }])];
+    });
+    return said([JSON.stringify([...this.ledRoutes(), ...this.blackholes()]), ...ways].join('\n'));
+  }
+
+  private blackholes() {
+    return [...this.routes].map((dst) => ({ type: 'blackhole', dst, flags: [] }));
   }
 
   private changeRoutes(op: 'add' | 'del', addresses: readonly string[]): ExecResult {
@@ -279,7 +291,7 @@ export class FakeHost implements Host {
       if (op === 'del') this.routes.delete(address);
       else if (!this.refuses.includes(address)) this.routes.add(address);
     }
-    return said(JSON.stringify([...this.routes].map((dst) => ({ type: 'blackhole', dst, flags: [] }))));
+    return said(JSON.stringify(this.blackholes()));
   }
 }
 

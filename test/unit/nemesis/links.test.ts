@@ -87,7 +87,14 @@ describe('degraded links', () => {
       () => {
         w.host('r2').ignores = ['add'];
       },
-      /r2 has no route over lt\d to r1/,
+      /r2 sends nothing over lt\d to r1/,
+    ],
+    [
+      'packets that go another way than the routing table says',
+      () => {
+        w.host('r2').strays = [w.host('r1').address];
+      },
+      /r2 sends nothing over lt\d to r1/,
     ],
   ])('are refused with %s, and nothing is left', async (_, damage, message) => {
     damage();
@@ -99,7 +106,7 @@ describe('degraded links', () => {
   it('are not healed as long as the routing table shows them, and can be tried again', async () => {
     const grip = await w.clock.run(w.levers.links.shape(toAll(), { delayMs: 50 }));
     w.host('r1').ignores = ['del'];
-    await expect(w.clock.run(grip.heal())).rejects.toThrow('r1 still has a route over lt0 to r2, r3');
+    await expect(w.clock.run(grip.heal())).rejects.toThrow('r1 still sends over lt0 to r2, r3');
     w.host('r1').ignores = [];
     await w.clock.run(grip.heal());
     expect(await w.inForce()).toEqual([]);
