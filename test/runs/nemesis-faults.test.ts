@@ -1,6 +1,5 @@
 /** Every fault once against a real deployment, its proof and its heal checked from outside the fault's own code. */
 // biome-ignore-all lint/suspicious/noThenProperty: a word in a plan, never a function
-import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,6 +12,7 @@ import { buildLinkShaper } from '../../harness/machine/link-shaper.js';
 import { cacheFolder, findRedis } from '../../harness/machine/redis-binary.js';
 import type { PlanStep } from '../../harness/vocabulary/faults.js';
 import { faults } from '../../nemesis/index.js';
+import { jobInside } from '../support/job-inside.js';
 import { namedServerHere } from '../support/named-server.js';
 import { haveCompiler } from '../support/needs.js';
 import type { Job, Probe, Seen } from '../support/nemesis/inside.js';
@@ -435,26 +435,7 @@ async function strikeAll(topology: string, lock: string, cases: readonly Case[],
       probes: expected.map(([probe]) => probe),
     })),
   };
-  const asRoot = process.getuid?.() === 0 ? [] : ['--user', '--map-root-user'];
-  const program = join(folder, 'test/support/nemesis/inside.mjs');
-  const child = spawn(
-    'unshare',
-    [...asRoot, '--net', '--pid', '--fork', '--kill-child', '--mount-proc', process.execPath, program],
-    {
-      stdio: ['pipe', 'pipe', 'inherit'],
-    },
-  );
-  child.stdin.end(JSON.stringify(job));
-  let text = '';
-  child.stdout.on('data', (data) => {
-    text += data;
-  });
-  const code = await new Promise((resolve) => child.once('exit', resolve));
-  expect(code).toBe(0);
-  return text
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line) as Seen);
+  return jobInside<Seen>(join(folder, 'test/support/nemesis/inside.mjs'), job);
 }
 
 function check(one: Case, seen: Seen): void {

@@ -2,7 +2,6 @@
  * Every lock of the registry, on every topology that it names, does what it claims while nothing fails. Canaries and their
  * twins are left out: they have tests of their own, for what they do when something does.
  */
-import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,6 +15,7 @@ import type { LockDefinition } from '../../../harness/vocabulary/lock.js';
 import { locks } from '../../../lock-impl/index.js';
 import type { Finding, Job } from '../../support/conformance/inside.js';
 import { properties } from '../../support/conformance/properties.js';
+import { jobInside } from '../../support/job-inside.js';
 import { clientMain, projectFolder } from '../../support/lock-client.js';
 import { lacking } from '../../support/needs-service.js';
 
@@ -67,22 +67,7 @@ async function findingsOn(topology: string, claimants: Job['locks']): Promise<Fi
   const say = (line: string) => process.stderr.write(`${line}\n`);
   const redis = await services[topologies[topology]!.service].find({ cacheFolder: cacheFolder(), say });
   const job: Job = { topology, folder: mkdtempSync(join(folder, `${topology}-`)), redis, locks: claimants };
-  const asRoot = process.getuid?.() === 0 ? [] : ['--user', '--map-root-user'];
-  const namespaces = [...asRoot, '--net', '--pid', '--fork', '--kill-child', '--mount-proc'];
-  const child = spawn('unshare', [...namespaces, process.execPath, join(folder, 'inside.js')], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
-  child.stdin.end(JSON.stringify(job));
-  let text = '';
-  child.stdout.on('data', (data) => {
-    text += data;
-  });
-  const code = await new Promise((resolve) => child.once('exit', resolve));
-  expect(code, text).toBe(0);
-  return text
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line) as Finding);
+  return jobInside<Finding>(join(folder, 'inside.js'), job);
 }
 
 /** A lock may want another server; a published library another Node.js, or to be installed, which optional ones need not be. */

@@ -1,0 +1,23 @@
+/** Programs of tests that need a network of their own. */
+import { spawn } from 'node:child_process';
+
+/**
+ * Runs a program in network and process namespaces of its own, as an ordinary user too: it reads a job from standard input, and its
+ * lines, in JSON, are the answer. Rejects with what it had said by then where it ends with another status than 0.
+ */
+export async function jobInside<Line>(program: string, job: object): Promise<Line[]> {
+  const asRoot = process.getuid?.() === 0 ? [] : ['--user', '--map-root-user'];
+  const namespaces = [...asRoot, '--net', '--pid', '--fork', '--kill-child', '--mount-proc'];
+  const child = spawn('unshare', [...namespaces, process.execPath, program], { stdio: ['pipe', 'pipe', 'inherit'] });
+  child.stdin.end(JSON.stringify(job));
+  let text = '';
+  child.stdout.on('data', (data) => {
+    text += data;
+  });
+  const code = await new Promise((resolve) => child.once('close', resolve));
+  if (code !== 0) throw new Error(`${program} ended with ${code}: ${text}`);
+  return text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Line);
+}
