@@ -32,6 +32,7 @@ import { goneLinkOf, ownRecordCause } from './own-record.js';
 import { releasedByItself } from './released-by-itself.js';
 import { releasedByOther } from './released-by-other.js';
 import { failoverLostRenewal } from './renewal-lost.js';
+import { scoredOut } from './scored-out.js';
 import { sharedCount } from './shared-count.js';
 import { shortenedByOther } from './shortened-by-other.js';
 import { staleReasons } from './stale.js';
@@ -126,7 +127,8 @@ export function causeOf(overlap: Overlap, evidence: Evidence, input: CheckInput)
         neverGranted(overlap, evidence, input) ??
         (isCounted(overlap, evidence, input) ? undefined : brokenCause(overlap, evidence, reasonsFor(input))) ??
         ownRecordCause(overlap, input) ??
-        sharedCount(overlap, input));
+        sharedCount(overlap, input) ??
+        scoredOut(overlap, input));
   return (
     cause ??
     unexplained(

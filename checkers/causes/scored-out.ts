@@ -1,0 +1,136 @@
+/**
+ * Permits stand in a sorted set, with until when each is taken as its score, by the server's clock; a script took out who held one
+ * whose time was over by that clock. It had jumped ahead, and by the machine's own some of that time was left (`clock-jumped`).
+ *
+ * Example: c1 takes a permit until 12:00:05. At 12:00:01 the server's clock jumps ahead by 10 s. c2's script asks for the time, takes
+ * out all whose score is less, c1 among them, and finds a permit free.
+ *
+ * Named where one server's whole record is known. The holder's client stored one member of one sorted set in the attempt that was
+ * granted, and had last given it its score when it was certainly there; another client's script certainly took it out by its score,
+ * up to what the server's clock showed then; the grant that should not have been made put a member of its own in the set after that,
+ * in which one permit was left, so that none would have been with the holder's in it. Of the time that the score had given some was
+ * left by the machine's clock, and nothing but recorded jumps moved that of the server since.
+ *
+ * Excludes times of day that clients gave their scripts (`taken-over-by-clock` tells of those), and clocks that drift.
+ */
+import { clockMovesOf, mayMoveBetween } from '../../harness/record/facts/clock-moves.js';
+import { type Change, ownersBy, partsOf, stores } from '../../harness/record/facts/commands/changes.js';
+import type { Evidence } from '../../harness/record/facts/evidence.js';
+import { firstIndex } from '../../harness/record/facts/first-index.js';
+import type { Overlap } from '../../harness/record/facts/overlaps.js';
+import { durationOfMs } from '../../harness/record/facts/words.js';
+import type { Observations } from '../../harness/vocabulary/history.js';
+import type { CheckInput } from '../../harness/vocabulary/run.js';
+import type { Cause, Hold } from '../../harness/vocabulary/verdict.js';
+import { leaseLink } from './contest.js';
+import { READING_MS } from './meanwhile.js';
+import { RelatedKeys } from './own-stores.js';
+import { wholeEvidenceOf } from './whole-evidence.js';
+
+/** A member that a client put in a sorted set. */
+interface Member {
+  readonly hold: Hold;
+  readonly node: string;
+  readonly key: string;
+  readonly name: string;
+  /** All that became of the set, and by which of it the member came there. */
+  readonly list: readonly Change[];
+  readonly at: number;
+}
+
+export function scoredOut({ first, others, second }: Overlap, input: CheckInput): Cause | undefined {
+  const { model, history, observations } = input;
+  if (model.kind !== 'semaphore') return undefined;
+  const evidence = wholeEvidenceOf(input);
+  if (!evidence || evidence.majority !== undefined) return undefined;
+  const related = new RelatedKeys(history.operations.keys);
+  const taken = memberOf(second, evidence, related);
+  if (!taken || membersIn(taken.list[taken.at]!.before) !== model.permits - 1) return undefined;
+  for (const hold of [first, ...others]) {
+    const member = memberOf(hold, evidence, related);
+    if (member?.node !== taken.node || member.key !== taken.key || member.at >= taken.at) continue;
+    const cause = causeOf(member, taken, evidence, observations);
+    if (cause) return cause;
+  }
+  return undefined;
+}
+
+/** The only member that the client certainly put in a sorted set in the attempt that was granted; undefined: none, or several. */
+function memberOf(hold: Hold, evidence: Evidence, related: RelatedKeys): Member | undefined {
+  const found: Member[] = [];
+  for (const node of evidence.nodes) {
+    const reading = evidence.readingOf(node);
+    const keys = reading && related.of(hold.key, reading);
+    if (!keys) return undefined;
+    for (const key of keys) {
+      const { list } = reading.changes(key);
+      // What was read before the attempt left ran before it.
+      for (let at = firstIndex(list.length, (n) => list[n]!.atNs >= hold.grantSentNs); at < list.length; at++) {
+        const { by, applied, ranFromNs, after, line } = list[at]!;
+        if (ranFromNs > hold.fromNs) break;
+        if (by?.client !== hold.client || by.name !== 'ZADD' || applied !== 'yes') continue;
+        for (const name of ownersBy(after, line)) found.push({ hold, node, key, name, list, at });
+      }
+    }
+  }
+  return found.length === 1 ? found[0] : undefined;
+}
+
+/** NaN: it is not known. */
+function membersIn(state: Change['before']): number {
+  if (state.exists === 'no') return 0;
+  const held = partsOf(state);
+  if (state.exists !== 'yes' || held?.type !== 'zset' || !held.complete) return Number.NaN;
+  return [...held.parts.values()].every(({ there }) => there === 'yes') ? held.parts.size : Number.NaN;
+}
+
+function causeOf(member: Member, taken: Member, evidence: Evidence, observations: Observations): Cause | undefined {
+  const { hold, node, key, name, list, at } = member;
+  const gone = list.findIndex((change, n) => n > at && stores(change.after, name) !== 'yes');
+  const removal = list[gone];
+  if (!removal || gone >= taken.at || stores(removal.after, name) !== 'no') return undefined;
+  const { by } = removal;
+  if (by?.name !== 'ZREMRANGEBYSCORE' || !by.script || by.client === undefined || by.client === hold.client)
+    return undefined;
+  const set = list.slice(at, gone).findLast(({ after, line }) => ownersBy(after, line).includes(name))!;
+  const score = Number(partsOf(set.after)?.parts.get(name)?.value ?? Number.NaN);
+  const reaches = boundOf(observations, removal.line);
+  if (set.by?.client !== hold.client || !set.by.script || !(score <= reaches)) return undefined;
+  // By what its own server's clock showed, and not by what a client said that its clock did.
+  if (Math.abs(reaches - by.serverWallMs) > READING_MS) return undefined;
+  if ([set.by.script.line, by.script.line].some((line) => tellsTime(observations, line))) return undefined;
+  const leftMs = score - set.by.serverWallMs - (removal.atNs - set.ranFromNs) / 1e6;
+  if (!(leftMs > READING_MS)) return undefined;
+  const moves = clockMovesOf(evidence.effects, node).filter((move) =>
+    mayMoveBetween(move, set.ranFromNs, removal.atNs),
+  );
+  if (moves.length === 0 || moves.some(({ ratePpm, strobes }) => ratePpm !== 0 || strobes)) return undefined;
+  const took = `${by.client} took ${hold.client}'s permit in ${key} out as over by ${node}'s clock (${by.name}), which had jumped ahead`;
+  return {
+    name: 'clock-jumped',
+    sentence: `${took}; by the machine's own ${durationOfMs(Math.round(leftMs))} of its time was left. ${taken.hold.client} was granted ${hold.key} after that.`,
+    chain: [
+      { atNs: list[at]!.atNs, text: `${node} stored ${hold.client}'s permit in ${key}`, observation: list[at]!.line },
+      ...moves.map(({ span: { record } }) => ({ atNs: record.atNs, text: record.did, history: record.i })),
+      { atNs: removal.atNs, text: took, observation: removal.line },
+      {
+        atNs: taken.list[taken.at]!.atNs,
+        text: `${node} stored ${taken.hold.client}'s permit in ${key}`,
+        observation: taken.list[taken.at]!.line,
+      },
+      leaseLink(member),
+    ].sort((a, b) => a.atNs - b.atNs),
+  };
+}
+
+/** Up to which score a command took members out; NaN: it does not say. */
+function boundOf(observations: Observations, line: number): number {
+  const seen = observations.line(line);
+  return seen?.type === 'command' && seen.argv.length === 4 ? Number(seen.argv[3]) : Number.NaN;
+}
+
+/** Whether a request was given a time of day: seconds, milliseconds or microseconds since 1970. */
+function tellsTime(observations: Observations, line: number): boolean {
+  const request = observations.line(line);
+  return request?.type !== 'command' || request.argv.some((word) => /^\d{10,16}(\.\d+)?$/.test(word));
+}

@@ -1,0 +1,150 @@
+/** That a permit was taken out by a server's clock that had jumped is said where it is proven, and each link is taken away once. */
+import { describe, expect, it } from 'vitest';
+import { mutualExclusion } from '../../../../checkers/exclusion/mutual-exclusion.js';
+import type { FaultEffect } from '../../../../harness/vocabulary/history.js';
+import type { LockModel } from '../../../../harness/vocabulary/protocol.js';
+import type { Quorum } from '../../../../harness/vocabulary/topology.js';
+import { EPOCH_WALL_MS, KEY, LEASE_MS, Story } from '../build.js';
+
+const JUMP_MS = 60_000;
+/** What the server's clock shows, in milliseconds since 1970. */
+const shows = (at: number, aheadMs = 0) => Math.floor(EPOCH_WALL_MS + at * 1_000 + aheadMs);
+
+interface Telling {
+  model?: LockModel;
+  quorum?: Quorum;
+  /** What c1's script stores at 1 s, and until when, milliseconds from then. */
+  first?: (s: Story) => Story;
+  forMs?: number;
+  /** Null: nothing is recorded that moved the clock. */
+  effect?: FaultEffect | null;
+  /** By how much the server's clock is ahead until 2 s. */
+  wasMs?: number;
+  /** By how much the server's clock is ahead from 2 s on. */
+  aheadMs?: number;
+  /** Up to when c3's script takes out what is over, at 3 s; by which command, and who. */
+  upTo?: number;
+  remover?: string;
+  removes?: string[];
+  /** Arguments of the scripts. */
+  argument?: string;
+  /** What happens before c3 asks. */
+  between?: (s: Story) => Story;
+  /** What happens before c1 asks. */
+  early?: (s: Story) => Story;
+  /** What c3's script does at last. */
+  takes?: string[];
+}
+
+/** A semaphore of two: c1 takes a permit at 1 s and c2 at 1.5 s, both for 5 s; the clock jumps at 2 s, and c3 takes one at 3 s. */
+function told({
+  model = { kind: 'semaphore', permits: 2 },
+  quorum = { kind: 'primary' },
+  forMs = LEASE_MS,
+  effect = { kind: 'clock-jumped', who: ['r1'], offsetMs: JUMP_MS },
+  aheadMs = JUMP_MS,
+  wasMs = 0,
+  upTo = shows(2.9995, aheadMs),
+  remover = 'c3',
+  removes = ['ZREMRANGEBYSCORE', KEY, '-inf', String(upTo)],
+  argument = String(LEASE_MS),
+  between = (s) => s,
+  early = (s) => s,
+  takes = ['ZADD', KEY, String(shows(2.9995, aheadMs) + LEASE_MS), 'p3'],
+  first = (s) => s.command(0.9995, 'r1', 'lua', ['ZADD', KEY, String(shows(0.9995, wasMs) + forMs), 'p1'], wasMs),
+}: Telling = {}) {
+  const script = (s: Story, at: number, client: string, skewMs = 0) =>
+    s.command(at, 'r1', client, ['EVAL', 'abc', '1', KEY, 'p', argument], skewMs);
+  const story = early(new Story().promised(model).up('c1').up('c2').up('c3').deployed(quorum).watch(0.1, 'r1'));
+  story.sample(0.5, 'r1', { isEmpty: true, skewMs: wasMs });
+  first(script(story.grant('c1', 1), 0.9995, 'c1', wasMs));
+  script(story.grant('c2', 1.5), 1.4995, 'c2', wasMs);
+  story.command(1.4995, 'r1', 'lua', ['ZADD', KEY, String(shows(1.4995) + 60 * LEASE_MS), 'p2'], wasMs);
+  if (effect) story.fault(2, 0, 'clock', 'strike', { effects: [effect] });
+  between(story);
+  script(story, 2.9995, remover, aheadMs).command(2.9995, 'r1', 'lua', removes, aheadMs);
+  if (remover !== 'c3') script(story, 2.9995, 'c3', aheadMs);
+  story.grant('c3', 3).command(2.9995, 'r1', 'lua', takes, aheadMs);
+  story.sample(3.2, 'r1', { skewMs: aheadMs });
+  const input = story.release('c1', 4).release('c2', 4.1).release('c3', 4.2).input();
+  return mutualExclusion.check(input).violations.filter(({ class: name }) => name === 'exclusion')[0]!.cause;
+}
+const name = (telling: Telling) => told(telling).name;
+
+it('is named where another client’s script took the permit out by the clock that had jumped', () => {
+  const { name: cause, sentence, chain } = told();
+  expect(cause).toBe('clock-jumped');
+  expect(sentence).toMatch(
+    /^c3 took c1's permit in lock:0 out as over by r1's clock \(ZREMRANGEBYSCORE\), which had jumped ahead; by the machine's own 2\.\d+ s of its time was left\. c3 was granted lock:0 after that\.$/,
+  );
+  expect(chain.map(({ text }) => text)).toContain('clock strike');
+});
+
+it('is named also where the permit had been given more time', () => {
+  const renewed = (s: Story) =>
+    s
+      .command(1.8, 'r1', 'c1', ['EVAL', 'abc', '1', KEY, 'p', '5000'])
+      .command(1.8, 'r1', 'lua', ['ZADD', KEY, String(shows(1.8) + LEASE_MS), 'p1']);
+  expect(name({ forMs: 1_500, between: renewed })).toBe('clock-jumped');
+});
+
+it('is named of a clock that had been set back when the permit was taken, and was set right', () => {
+  const back: FaultEffect = { kind: 'clock-jumped', who: ['r1'], offsetMs: -6_000 };
+  const right = (s: Story) => s.fault(2.2, 1, 'clock', 'heal');
+  const early = { wasMs: -6_000, effect: null, aheadMs: 0, between: right };
+  expect(name({ ...early, early: (s) => s.fault(0.4, 1, 'clock', 'strike', { effects: [back] }) })).toBe(
+    'clock-jumped',
+  );
+  expect(name(early)).toBe('unexplained');
+});
+
+describe('not named', () => {
+  it('where the time was over by the machine’s own clock', () => {
+    expect(name({ forMs: 1_900 })).toBe('unexplained');
+  });
+
+  it('where nothing moved the clock that is recorded, or it drifted', () => {
+    expect(name({ effect: null })).toBe('unexplained');
+    expect(name({ effect: { kind: 'clock-drifts', who: ['r1'], gainedMs: 0, ratePpm: 1_000_000 } })).toBe(
+      'unexplained',
+    );
+    expect(name({ effect: { kind: 'clock-jumped', who: ['r2'], offsetMs: JUMP_MS } })).toBe('unexplained');
+  });
+
+  it('where a client gave its script the time, or the bound is not what the server’s clock showed', () => {
+    expect(name({ argument: String(shows(2.9995, JUMP_MS)) })).toBe('unexplained');
+    expect(name({ upTo: shows(2.9995, JUMP_MS) + 500 })).toBe('unexplained');
+    expect(name({ upTo: shows(2.9995, JUMP_MS) - 500 })).toBe('unexplained');
+  });
+
+  it('where it was taken out by its name, by its own client or by nobody', () => {
+    expect(name({ removes: ['ZREM', KEY, 'p1'] })).toBe('unexplained');
+    expect(name({ remover: 'c1' })).toBe('unexplained');
+    expect(name({ removes: ['ZREMRANGEBYSCORE', KEY, '(0', '1'] })).toBe('unexplained');
+  });
+
+  it('where a permit would have been free without that, or nobody knows how many were', () => {
+    const more = (s: Story) => s.command(1.7, 'r1', 'c2', ['ZREM', KEY, 'p2']);
+    expect(name({ between: more })).toBe('unexplained');
+    const unknown = (s: Story) => s.command(1.7, 'r1', 'c2', ['SOMETHING', KEY]);
+    expect(name({ between: unknown })).toBe('unexplained');
+  });
+
+  it('where the grant stored no permit, or several were stored', () => {
+    expect(name({ takes: ['SET', `{${KEY}}:flag`, '1'] })).toBe('unexplained');
+    const two = (s: Story) =>
+      s.command(0.9995, 'r1', 'lua', [
+        'ZADD',
+        KEY,
+        String(shows(0.9995) + LEASE_MS),
+        'p1',
+        String(shows(0.9995)),
+        'p0',
+      ]);
+    expect(name({ first: two })).toBe('unexplained');
+  });
+
+  it('where commands may have been missed', () => {
+    expect(name({ between: (s) => s.watch(1.8, 'r1', false).watch(1.9, 'r1') })).toBe('unexplained');
+  });
+});
