@@ -47,6 +47,7 @@ export function makePlan(options: PlanOptions): MadePlan {
   const missing = options.faults.filter(
     (request) =>
       request.atLeast !== 0 &&
+      !request.afterwards &&
       !steps.some((step) => step.fault === request.fault && sameTarget(step, request, options)),
   );
   const names = missing.map(({ fault, target }) => (target ? `${fault}:${target}` : fault));
@@ -65,7 +66,9 @@ export function makePlan(options: PlanOptions): MadePlan {
 export function planArbitrary(options: PlanOptions, leastSteps = 0): fc.Arbitrary<PlanStep[]> {
   const tortureMs = Math.max(0, options.timeLimitMs - options.warmUpMs);
   const entries = options.faults.map((request) => entryOf(request, options));
-  const servers = entries.filter((entry) => entry.shape.lane === 'servers');
+  const allServers = entries.filter((entry) => entry.shape.lane === 'servers');
+  const servers = allServers.filter(({ request }) => !request.afterwards);
+  const serversLast = allServers.filter(({ request }) => request.afterwards);
   const clientsOnce = entries.filter((entry) => entry.shape.lane === 'clients');
   const lanes = [servers, clientsOnce].filter((lane) => lane.length > 0).length;
   const frame = {
@@ -76,7 +79,7 @@ export function planArbitrary(options: PlanOptions, leastSteps = 0): fc.Arbitrar
   };
   const inPhase = (lane: keyof LanePhases, neededMs: number) =>
     options.phases ? phaseOf(options.phases[lane], neededMs, frame) : frame;
-  const serversNeedMs = servers.reduce((sum, { shape }) => sum + shape.leastMs + shape.settleMs, 0);
+  const serversNeedMs = neededMs(servers);
   const clientsNeedMs = Math.max(0, ...clientsOnce.map(({ shape }) => shape.leastMs));
   const clientsFrame = inPhase('clients', clientsNeedMs);
   const clients = clientsOnce.map((entry) => oftenIfTime(entry, clientsFrame));
@@ -84,14 +87,20 @@ export function planArbitrary(options: PlanOptions, leastSteps = 0): fc.Arbitrar
   const most = Math.min(LONGEST_PLAN_STEPS, Math.ceil((2 * Math.max(0, frame.endMs)) / frame.gapMs) + owed);
   const drafts = draftsArbitrary(leastSteps, most);
   const atOnce = Math.max(1, Math.floor(options.topology.clients.length / (servers.length > 0 ? 3 : 2)));
-  return fc
-    .record({ servers: drafts, clients: drafts })
-    .map((drawn) =>
-      [
-        ...layServers(servers, drawn.servers, inPhase('servers', serversNeedMs)),
-        ...layClients(clients, drawn.clients, clientsFrame, atOnce),
-      ].sort((a, b) => a.atMs - b.atMs),
-    );
+  return fc.record({ servers: drafts, clients: drafts }).map((drawn) => {
+    const { steps, freeMs } = layServers(servers, drawn.servers, inPhase('servers', serversNeedMs));
+    const last = inPhase('last', neededMs(serversLast));
+    const after = { ...last, anyOrder: false, beginMs: Math.max(last.beginMs, freeMs) };
+    return [
+      ...steps,
+      ...layServers(serversLast, drawn.servers.slice(steps.length), after).steps,
+      ...layClients(clients, drawn.clients, clientsFrame, atOnce),
+    ].sort((a, b) => a.atMs - b.atMs);
+  });
+}
+
+function neededMs(entries: readonly Entry[]): number {
+  return entries.reduce((sum, { shape }) => sum + shape.leastMs + shape.settleMs, 0);
 }
 
 /** A part of the time that there is, and more of it where that is too little for what is owed. */
@@ -164,8 +173,12 @@ function entryOf(request: FaultRequest, { topology, leaseMs }: PlanOptions): Ent
   };
 }
 
-/** One after the other. */
-function layServers(entries: readonly Entry[], drafts: readonly Draft[], frame: Frame): TimedStep[] {
+/** One after the other; `freeMs`: from when on another may come. */
+function layServers(
+  entries: readonly Entry[],
+  drafts: readonly Draft[],
+  frame: Frame,
+): { steps: TimedStep[]; freeMs: number } {
   const chooser = new Chooser(entries, drafts[0]?.choice ?? 0);
   const steps: TimedStep[] = [];
   let freeMs = frame.beginMs;
@@ -191,7 +204,7 @@ function layServers(entries: readonly Entry[], drafts: readonly Draft[], frame: 
     startMs = atMs;
     freeMs = atMs + step.forMs + entry.shape.settleMs;
   }
-  return steps;
+  return { steps, freeMs };
 }
 
 /** Beside each other, on at most `atOnce` clients at a time. */
@@ -215,14 +228,15 @@ function layClients(entries: readonly Entry[], drafts: readonly Draft[], frame: 
 }
 
 function stepOf(entry: Entry, draft: Draft, atMs: number, mostMs: number, frame: Frame, occurrence: number): TimedStep {
-  const { forMs, leastMs, args } = entry.shape;
+  const { forMs, leastMs, args: drawnArgs } = entry.shape;
+  const args = { ...(drawnArgs && chooseArgs(drawnArgs, occurrence)), ...entry.request.args };
   const drawn = forMs.min + (draft.length / THOUSAND) * (forMs.max - forMs.min);
   const fits = Math.min(drawn, mostMs, frame.endMs - atMs);
   return {
     atMs,
     ...entry.step,
     forMs: Math.round(Math.max(fits, leastMs)),
-    ...(args && { args: chooseArgs(args, occurrence) }),
+    ...(Object.keys(args).length > 0 && { args }),
   };
 }
 

@@ -21,12 +21,16 @@ export interface FaultRequest {
   atLeast?: number;
   /** Once more than that, where its phase is long enough for both, one after the other. */
   again?: true;
+  /** Of servers: last, when all others are over, if there is time for it then; longest first. */
+  afterwards?: true;
+  /** In place of those that are drawn. */
+  args?: Readonly<Record<string, number | string>>;
 }
 
 export type Unavailable = Partial<Record<Capability, string>>;
 
-/** In which part of the torture phase servers are struck, and clients: from 0 to 1. */
-export type LanePhases = Record<'servers' | 'clients', { from: number; to: number }>;
+/** In which part of the torture phase servers are struck, and clients, and servers at last: from 0 to 1. */
+export type LanePhases = Record<'servers' | 'clients' | 'last', { from: number; to: number }>;
 
 export interface ParsedRequests {
   requests: FaultRequest[];
@@ -52,6 +56,11 @@ export function parseNemesis(list: string, topology: PlanTopology, unavailable: 
   return { requests: items.map((item) => parseItem(item, topology, unavailable)), warnings: [] };
 }
 
+/** Connections break while somebody holds, and what is to be given back cannot be sent. */
+const PROXY_RESTARTED = { awayMs: 500 };
+/** Later than many callers wait for, and sooner than a client's own time-out. */
+const LATE_ANSWERS = { pauseMs: 400, everyMs: 500 };
+
 /** What a run of this topology is given by default. */
 export function defaultFaults(topology: PlanTopology): FaultRequest[] {
   if (topology.defaultFaults) return topology.defaultFaults.map(namedFault);
@@ -73,6 +82,8 @@ export function defaultFaults(topology: PlanTopology): FaultRequest[] {
       { fault: 'forget-granted' },
       { fault: 'skew-granted' },
       { fault: 'partition', target: 'minority' },
+      // A vote that comes late has to be given back like any other.
+      { fault: 'slow', target: 'one', args: LATE_ANSWERS },
       { fault: 'pause', target: 'holder' },
       { fault: 'kill', target: 'one', atLeast: 0 },
     ];
@@ -81,6 +92,10 @@ export function defaultFaults(topology: PlanTopology): FaultRequest[] {
     { fault: 'kill' },
     { fault: 'partition' },
     { fault: 'clock' },
+    // What these make a lock leave behind stays there, for they take nothing from the server; and if no client that has to renew it
+    // dies of what comes later, as it does where it is never answered.
+    { fault: 'reset', target: 'primary', args: PROXY_RESTARTED, afterwards: true },
+    { fault: 'slow', target: 'primary', args: LATE_ANSWERS, afterwards: true },
     // Again, because one sleep finds nothing now and then: nobody may have wanted what the sleeper held.
     { fault: 'pause', target: 'holder', again: true },
     { fault: 'kill', target: 'holder' },
@@ -92,11 +107,12 @@ export function defaultFaults(topology: PlanTopology): FaultRequest[] {
 /**
  * Where one server keeps all locks: first nothing strikes, then the server is struck, and its clients last. What a server forgot
  * or a clock ended looks much like what a lock got wrong, and a restart clears away what a lock would leave for ever: so there
- * is a time in which all is well, and one in which the server is, before the locks are probed.
+ * is a time in which all is well, and one in which the server is, before the locks are probed. What takes nothing from it comes
+ * last: then the clients that were stopped have met others at work.
  */
 export function defaultPhases(topology: PlanTopology): LanePhases | undefined {
   if (topology.defaultFaults || topology.replicated || topology.quorum === 'majority') return undefined;
-  return { servers: { from: 0.3, to: 0.67 }, clients: { from: 0.52, to: 1 } };
+  return { servers: { from: 0.3, to: 0.67 }, clients: { from: 0.52, to: 1 }, last: { from: 0.78, to: 1 } };
 }
 
 /** As a topology names them. */

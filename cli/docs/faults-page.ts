@@ -113,10 +113,12 @@ function defaults(): string {
     return [
       `\`${kind.name}\``,
       requests
-        .map(({ fault, target, atLeast, again }) => {
+        .map(({ fault, target, atLeast, again, args = {} }) => {
+          const given = Object.entries(args).map(([name, value]) => `${name} ${value}`);
           const times = atLeast === undefined ? '' : ` (${atLeast} times)`;
           const often = atLeast === 0 ? ' (where time is left)' : again ? ' (twice where there is time)' : times;
-          return `\`${target ? `${fault}:${target}` : fault}\`${often}`;
+          const withArgs = given.length > 0 ? ` (${given.join(', ')})` : '';
+          return `\`${target ? `${fault}:${target}` : fault}\`${withArgs}${often}`;
         })
         .join(', '),
     ];

@@ -35,8 +35,9 @@ export const clock: NemesisFault = {
     const parts = ofClients ? [1.2, -1.2, 2] : [0.4, 1.2, 2, -0.4, -1.2];
     return {
       lane: ofClients ? 'clients' : 'servers',
-      forMs: { min: 1_000, max: Math.max(1_500, leaseMs) },
-      leastMs: 500,
+      // Of a request of a client's first second nobody can say by which clock it was made.
+      forMs: ofClients ? { min: 1_800, max: Math.max(2_500, leaseMs) } : { min: 1_000, max: Math.max(1_500, leaseMs) },
+      leastMs: ofClients ? 1_500 : 500,
       settleMs: 500,
       args: { offsetMs: parts.map((part) => Math.round(part * leaseMs)) },
     };

@@ -227,8 +227,8 @@ describe('faults that degrade links', () => {
 });
 
 describe('reset', () => {
-  const strike = (target: PlanStep['target'] = 'primary', forMs = 1_000) =>
-    w.clock.run(faults.reset!.strike({ atMs: 0, fault: 'reset', target, forMs }, w.nemesis));
+  const strike = (target: PlanStep['target'] = 'primary', forMs = 1_000, args?: PlanStep['args']) =>
+    w.clock.run(faults.reset!.strike({ atMs: 0, fault: 'reset', target, forMs, ...(args && { args }) }, w.nemesis));
   const connected = (client: string, port: number) => w.host('r1').queues.set(`${w.host(client).address}:${port}`, 0);
   beforeEach(() => {
     w = world('single');
@@ -256,6 +256,21 @@ describe('reset', () => {
     expect(await w.inForce()).toEqual([]);
   });
 
+  it('lets nobody connect for as long as it is asked to, and says so', async () => {
+    connected('c1', 4_001);
+    const beganNs = w.clock.nowNs();
+    const active = await strike('primary', 1_000, { awayMs: 300 });
+    expect(w.clock.nowNs() - beganNs).toBeGreaterThanOrEqual(300e6);
+    expect(active.record.did).toBe('reset 1 connection of r1 with c1, and let nobody connect for 300 ms');
+    expect(active.record.proof).toContain('nothing comes from r1: routed through a link shaper');
+    const [reset, away] = active.record.effects;
+    expect(away).toMatchObject({ kind: 'degraded', pairs: [['r1', 'c1']], lossPpm: 1_000_000 });
+    expect(away!.sinceNs!).toBeLessThanOrEqual(reset!.sinceNs!);
+    expect(away!.untilNs! - reset!.untilNs!).toBeGreaterThanOrEqual(300e6);
+    expect(await w.inForce()).toEqual([]);
+    await w.clock.run(active.heal());
+  });
+
   it('fails where a kernel still lists one, and leaves nothing in force', async () => {
     connected('c1', 4_001);
     // The shaper says that it sent both RST, and the connection is still there.
@@ -263,6 +278,18 @@ describe('reset', () => {
     queues.delete = () => false;
     await expect(strike()).rejects.toThrow(/still there after 3000 ms: .* – 10\.77\.0\.\d+:4001/);
     expect(await w.inForce()).toEqual([]);
+  });
+
+  it('leaves out whom another fault has cut off meanwhile', async () => {
+    connected('c1', 4_001);
+    connected('c2', 4_002);
+    const { queues } = w.host('r1');
+    const ends = queues.delete.bind(queues);
+    queues.delete = (end) => !end.endsWith(':4001') && ends(end);
+    void w.clock.sleep(700).then(() => w.levers.network.cut(oneWay([w.host('c1')], [w.host('r1')])));
+    const active = await strike('primary', 100);
+    expect(active.record.did).toBe('reset 1 connection of r1 with c2');
+    await w.clock.run(active.heal());
   });
 
   it('is refused where there is no connection, and leaves links alone that are cut', async () => {

@@ -43,11 +43,18 @@ describe('a plan', () => {
         expect(warnings).toEqual([]);
         const steps = plan.steps as At[];
         const [servers, clients] = [inLane(steps, 'servers'), inLane(steps, 'clients')];
-        expect(new Set(servers.map(({ fault }) => fault))).toEqual(new Set(['kill', 'partition', 'clock']));
-        expect(new Set(clients.map(({ fault }) => fault))).toEqual(new Set(['pause', 'kill', 'partition', 'clock']));
+        expect(new Set(servers.map(({ fault }) => fault))).toEqual(
+          new Set(['kill', 'partition', 'clock', 'reset', 'slow']),
+        );
+        const last = servers.findIndex(({ fault }) => fault === 'reset');
+        expect(servers[last]).toMatchObject({ args: { awayMs: 500 } });
+        const after = servers.slice(last + 1);
+        expect(after[0]).toMatchObject({ fault: 'slow', args: { pauseMs: 400, everyMs: 500 } });
+        expect(after.filter(({ fault }) => fault !== 'reset' && fault !== 'slow')).toEqual([]);
+        expect(servers[last]!.atMs).toBeGreaterThan(13_000);
         expect(Math.min(...steps.map(({ atMs }) => atMs))).toBeGreaterThan(3_000);
         expect(Math.min(...clients.map(({ atMs }) => atMs))).toBeGreaterThan(8_500);
-        expect(Math.max(...servers.map(({ atMs, forMs }) => atMs + forMs))).toBeLessThan(11_500);
+        expect(Math.max(...servers.slice(0, last).map(({ atMs, forMs }) => atMs + forMs))).toBeLessThan(11_500);
         expect(Math.max(...clients.map(({ atMs, forMs }) => atMs + forMs))).toBeGreaterThan(14_000);
       }
     });
@@ -132,7 +139,9 @@ describe('a plan', () => {
           }
         }
         expect(steps.map((step) => step.atMs)).toEqual(steps.map((step) => step.atMs).sort((a, b) => a - b));
-        const owed = options(topology, group, more).faults.filter((request) => request.atLeast !== 0);
+        const owed = options(topology, group, more).faults.filter(
+          (request) => request.atLeast !== 0 && !request.afterwards,
+        );
         const absent = owed.filter((request) => !steps.some((step) => step.fault === request.fault));
         for (const { fault } of absent) expect(made.warnings.join()).toContain(fault);
         if (more.timeLimitMs > 100_000 && more.leaseMs < 6_000) expect(made.warnings).toEqual([]);
