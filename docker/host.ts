@@ -7,12 +7,13 @@ import type {
   ClockSkew,
   ExecResult,
   FileAfterPowerCut,
+  FilePiece,
   Host,
   HostProcess,
   PowerCut,
   SpawnOptions,
 } from '../harness/vocabulary/host.js';
-import type { Prepared } from './agent/messages.js';
+import type { Prepared, ReadPiece } from './agent/messages.js';
 import type { Container } from './engine.js';
 import { INSIDE } from './images.js';
 import { Link } from './link.js';
@@ -25,6 +26,9 @@ const LONGEST_LOG_BYTES = 8 << 20;
 /** The device by which a container is in the run's network. */
 export const DEVICE = 'eth0';
 
+/** In every image of Debian and Ubuntu, user and group. */
+const NOBODY = 65_534;
+
 /** What a host is made of. */
 export interface HostContainers {
   own: Container;
@@ -34,6 +38,8 @@ export interface HostContainers {
 
 export class DockerHost implements Host {
   readonly folder: string;
+  /** Which takes powers of its container (`DockerOptions.serversAreNobody`). */
+  readonly asNobody = ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups', '--'];
   private readonly clockFile: string;
   private readonly logFd: number;
   private loggedBytes = 0;
@@ -95,6 +101,7 @@ export class DockerHost implements Host {
       env: { ...this.shims(options), ...options.env },
       logStdout: options.logStdout ?? false,
       alone: options.alone ?? false,
+      family: options.family ?? false,
     });
   }
 
@@ -102,6 +109,15 @@ export class DockerHost implements Host {
     const path = join(this.folder, name);
     await this.open.call({ do: 'write', path, mode: 0o644, data: Buffer.from(data).toString('base64') });
     return path;
+  }
+
+  async readFile(path: string, piece?: { from: number; bytesMax: number }): Promise<FilePiece | undefined> {
+    const read = await this.open.call<ReadPiece | null>({ do: 'read', path, ...(piece && { piece }) });
+    return read === null ? undefined : { ...read, data: Buffer.from(read.data, 'base64') };
+  }
+
+  listFolder(path: string): Promise<string[]> {
+    return this.open.call({ do: 'list', path });
   }
 
   dial(socketPath: string): Promise<Duplex> {
@@ -126,7 +142,7 @@ export class DockerHost implements Host {
     if (this.options.unavailable.link) throw new Error(this.options.unavailable.link);
     const link = await this.besides();
     const argv = [INSIDE.linkShaper, near, DEVICE, String(seed)];
-    return link.spawn({ do: 'spawn', argv, cwd: '/', env: {}, logStdout: false, alone: false });
+    return link.spawn({ do: 'spawn', argv, cwd: '/', env: {}, logStdout: false, alone: false, family: false });
   }
 
   /** Ends everything on it; the engine then removes the container. */

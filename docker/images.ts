@@ -5,10 +5,10 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import type { ServerImage } from '../harness/vocabulary/topology.js';
 import { ContainerError, type Docker, type Engine, loadTestcontainers } from './engine.js';
 
-/** Official images, by the names under which everybody knows them. */
-export const DEFAULT_IMAGE = 'redis:7.4';
+/** An official image, by the name under which everybody knows it. */
 export const DEFAULT_CLIENT_IMAGE = 'node:24-bookworm-slim';
 
 /** Where the images have what the project puts into them. */
@@ -27,23 +27,25 @@ export interface Images {
 }
 
 export interface Bases {
-  /** What servers are made of: a Redis or Valkey image. */
+  /** What servers are made of. */
   image: string;
   /** What lock clients are made of: a Node.js image. */
   clientImage: string;
 }
 
-/** Makes both images available. `project` is the compiled project's folder. Rejects with a ContainerError. */
+/** Makes both images available, with what `service` says of servers. `project` is the compiled project's folder. Rejects with a ContainerError. */
 export async function provideImages(
   engine: Engine,
   { image, clientImage }: Bases,
+  service: Pick<ServerImage, 'programs' | 'packages'>,
   project: string,
   say: (line: string) => void,
 ): Promise<Images> {
   const [base, clientBase] = [await provideBase(engine, image, say), await provideBase(engine, clientImage, say)];
   const agent = filesBelow(project, 'dist/docker/agent');
   const common = ['package.json', 'harness/native/clock-shim.c'];
-  const ofAgent = ['dist/harness/runtimes/power-cut.js'];
+  const ofAgent = ['host-files', 'power-cut', 'process-family'].map((name) => `dist/harness/runtimes/${name}.js`);
+  const { programs, packages } = service;
   const client = await provide({
     engine,
     project,
@@ -69,8 +71,8 @@ export async function provideImages(
     dockerfile: 'docker/server.Dockerfile',
     from: image,
     files: [...common, 'harness/native/durable-shim.c', ...agent, ...ofAgent],
-    parts: [base, clientBase],
-    args: { BASE: image, CLIENT: client },
+    parts: [base, clientBase, ...programs, ...packages],
+    args: { BASE: image, CLIENT: client, PROGRAMS: programs.join(' '), PACKAGES: packages.join(' ') },
   });
   return { server, client };
 }
@@ -167,8 +169,13 @@ async function build(
   });
   if (error === undefined) return;
   const last = printed.filter((line) => !/^(Step|--->|Removing) /.test(line)).slice(-3);
+  // Not with the whole command of that step.
+  const what = error.replace(
+    /^The command '[^]*' returned a non-zero code: (\d+)$/,
+    'a step ended with exit status $1',
+  );
   throw new ContainerError(
-    `${image} cannot be built from ${args.BASE}: ${[error, ...last].join('; ')} (the base must be of Debian or Ubuntu, or have ip, cc and, for clients, node)`,
+    `${image} cannot be built from ${args.BASE}: ${[what, ...last].join('; ')} (the base must be of Debian or Ubuntu, or have ip, cc and, for clients, node)`,
   );
 }
 

@@ -119,7 +119,9 @@ export class Link {
   }
 
   send(kind: Kind, id: number, payload?: Buffer | string, done: (error?: Error | null) => void = () => {}): void {
-    if (this.why !== undefined) done();
+    // Nothing written to a socket whose peer has answered and gone is an error there, for which the answer is thrown away.
+    const isNothing = kind === KIND.data && payload?.length === 0;
+    if (this.why !== undefined || isNothing) done();
     else this.input.write(frame(kind, id, payload), (error) => done(error));
   }
 
@@ -154,6 +156,7 @@ class AgentProcess implements HostProcess {
   readonly stdout = new PassThrough();
   readonly exited: Promise<ProcessExit>;
   private ended = false;
+  private readonly isFamily: boolean;
 
   constructor(
     private readonly link: Link,
@@ -161,6 +164,7 @@ class AgentProcess implements HostProcess {
     call: Extract<Call, { do: 'spawn' }>,
     listen: (heard: Heard) => void,
   ) {
+    this.isFamily = call.family;
     this.stdin = new Writable({
       write: (chunk, _encoding, done) => link.send(KIND.data, id, chunk, done),
       final: (done) => link.send(KIND.end, id, undefined, done),
@@ -191,7 +195,7 @@ class AgentProcess implements HostProcess {
   }
 
   async state(): Promise<ProcessState> {
-    if (this.ended) return 'dead';
+    if (this.ended && !this.isFamily) return 'dead';
     try {
       return await this.link.call<ProcessState>({ do: 'state', process: this.id });
     } catch (error) {

@@ -17,6 +17,8 @@ export interface DockerOptions {
   images: Images;
   /** Whether a host of this name runs a server; all others are lock clients' and managers'. */
   isServer(host: string): boolean;
+  /** Servers refuse to be root, so their containers may make processes somebody else's, and signal these. */
+  serversAreNobody: boolean;
   /** The compiled project's folder. */
   project: string;
   /** What lock clients need beside the project, by path, the same inside as outside. */

@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import { NOT_IN_REAL_TIME } from '../harness/runtimes/provides.js';
 import type { Capability, Host, HostProcess } from '../harness/vocabulary/host.js';
 import type { Clock } from '../harness/vocabulary/time.js';
+import type { RedisBinary, ServerImage } from '../harness/vocabulary/topology.js';
 import { ContainerError } from './engine.js';
 import { DockerHost } from './host.js';
 import { INSIDE, oneLine } from './images.js';
@@ -13,10 +14,11 @@ import type { DockerOptions } from './options.js';
 import { dockerRuntime } from './runtime.js';
 
 export interface Probed {
-  /** What the server in the image says of itself. */
-  version: string;
+  /** The server in the image. */
+  binary: RedisBinary;
   unavailable: Partial<Record<Capability, string>>;
-  server: AskedServer;
+  /** Of Redis and Valkey. */
+  server?: AskedServer;
 }
 
 interface AskedServer {
@@ -25,26 +27,26 @@ interface AskedServer {
   commands: string[];
 }
 
-/** Oldest server with all that topologies and locks use. */
-const VERSION_MIN = [6, 2] as const;
 const HOUR_MS = 3_600_000;
 /** An address reserved for documentation: no machine has it. */
 const UNUSED_ADDRESS = '192.0.2.1';
 const HOST = 'r1';
 
 /**
- * Rejects with a ContainerError where a run could not be made at all. `image` is the base, for messages; `commands` are looked
- * for in its server, as `COMMAND INFO` names them.
+ * Rejects with a ContainerError where a run could not be made at all. `image` is the base, for messages; `redisCommands` are looked
+ * for in its server, as `COMMAND INFO` names them: of a Redis or Valkey, and of no other.
  */
 export async function probe(
   options: Pick<DockerOptions, 'folder' | 'runId' | 'clock' | 'encodeSkew' | 'images' | 'project'>,
+  service: ServerImage,
   image: string,
-  commands: readonly string[],
+  redisCommands?: readonly string[],
 ): Promise<Probed> {
   await using runtime = await dockerRuntime({
     ...options,
     unavailable: {},
-    recordsDisk: true,
+    recordsDisk: redisCommands !== undefined,
+    serversAreNobody: service.isNobody === true,
     isServer: (name) => name === HOST,
     files: new Map(),
   });
@@ -54,7 +56,7 @@ export async function probe(
   const unavailable: Probed['unavailable'] = { ...NOT_IN_REAL_TIME };
   const network = await networkTrouble(host);
   const clock = await clockTrouble(host, options.clock);
-  const disk = await diskTrouble(host);
+  const disk = redisCommands && (await diskTrouble(host));
   const link = await linkTrouble(host);
   if (network)
     unavailable.network = `routes cannot be changed in a container (${network}): the engine must grant NET_ADMIN`;
@@ -63,8 +65,11 @@ export async function probe(
   if (link)
     unavailable.link = `links cannot be degraded between these containers (${link}): the engine's machine must have /dev/net/tun (modprobe tun), and grant NET_ADMIN and NET_RAW; --runtime netns needs neither`;
   if (disk) unavailable.disk = `hosts cannot lose power with ${image}: ${disk}`;
-  const version = await serverVersion(host, image);
-  return { version, unavailable, server: await askServer(host, image, commands) };
+  const { stdout: path } = await host.exec(['readlink', '-f', INSIDE.server]);
+  const binary = await service.find(host, path, image).catch((error) => {
+    throw new ContainerError(oneLine(error));
+  });
+  return { binary, unavailable, ...(redisCommands && { server: await askServer(host, image, redisCommands) }) };
 }
 
 /** On a machine that is busy with other runs, too. */
@@ -173,15 +178,4 @@ async function readAll({ stdin, stdout, exited }: HostProcess): Promise<string> 
   stdin.end();
   await exited;
   return said;
-}
-
-async function serverVersion(host: Host, image: string): Promise<string> {
-  const { stdout } = await host.exec([INSIDE.server, '--version']);
-  const [, version, major, minor] = /\bv=((\d+)\.(\d+)\.\d+)/.exec(stdout) ?? [];
-  if (version === undefined) throw new ContainerError(`the server in ${image} says no version: ${stdout.trim()}`);
-  const [majorMin, minorMin] = VERSION_MIN;
-  if (Number(major) < majorMin || (Number(major) === majorMin && Number(minor) < minorMin)) {
-    throw new ContainerError(`the server in ${image} is ${version}, and ${VERSION_MIN.join('.')} or newer is needed`);
-  }
-  return version;
 }

@@ -2,7 +2,7 @@
  * The `docker` runtime: each host is a container on a network of the run's own that leads nowhere else.
  *
  * Containers of hosts have one power, NET_ADMIN in their own network namespace, publish no port and mount nothing of
- * the machine. What degrades a host's links needs raw sockets and a TUN device as well: it runs in a sidecar, a
+ * the machine; those of servers that refuse to be root may change a process's user, and signal it, as well. What degrades a host's links needs raw sockets and a TUN device as well: it runs in a sidecar, a
  * container of its own in the host's network namespace, in which no lock and no server ever runs. They end with the
  * connection over which the harness talks to their agents, and the engine removes them; what a killed harness leaves, a
  * network at most, is removed at the next start.
@@ -20,6 +20,8 @@ import { labelsOf, removeLeftovers, removeNetwork } from './owner.js';
 const TUN = '/dev/net/tun';
 /** The first whose engine takes settings of one device by a way of their own, and the only one that the last still take. */
 const API_OF_ENDPOINT_SYSCTLS = [1, 46] as const;
+/** A root without these may not start what is somebody else's, nor signal it. */
+const TO_BE_NOBODY = ['SETUID', 'SETGID', 'KILL'];
 /** The machine itself has no address in the network: even it cannot be reached from a container. */
 const NO_GATEWAY = { 'com.docker.network.bridge.inhibit_ipv4': 'true' };
 
@@ -79,10 +81,11 @@ class DockerRuntime implements Runtime {
   }
 
   private async createHost(name: string): Promise<Host> {
-    const { images, isServer, files } = this.options;
+    const { images, isServer, serversAreNobody, files } = this.options;
     const server = isServer(name);
+    const powers = ['NET_ADMIN', ...(server && serversAreNobody ? TO_BE_NOBODY : [])];
     const own = await this.create(name, server ? images.server : images.client, {
-      host: { NetworkMode: this.network.id, CapAdd: ['NET_ADMIN'], Sysctls: this.sysctls() },
+      host: { NetworkMode: this.network.id, CapAdd: powers, Sysctls: this.sysctls() },
       Hostname: name,
       NetworkingConfig: { EndpointsConfig: { [this.network.id]: { DriverOpts: this.endpointSysctls() } } },
     });

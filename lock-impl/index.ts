@@ -237,11 +237,21 @@ export interface BuiltinModule {
   /** Where it makes sense. */
   topologies: readonly string[];
   library?: Library;
+  /** It imports a package that the client program has not in it: where packages are not, it must bring that along. */
+  hasPackage?: true;
 }
+
+/** Where those are. */
+const WITH_PACKAGES = ['./postgres/', './mariadb/', './mongodb/'];
 
 /** Undefined for an unknown name. */
 export function builtinLock(name: string): BuiltinModule | undefined {
   if (!Object.hasOwn(locks, name)) return undefined;
   const { module, library, topologies } = locks[name]!;
-  return { modulePath: fileURLToPath(new URL(module, import.meta.url)), topologies, ...(library && { library }) };
+  return {
+    modulePath: fileURLToPath(new URL(module, import.meta.url)),
+    topologies,
+    ...(library && { library }),
+    ...(WITH_PACKAGES.some((folder) => module.startsWith(folder)) && { hasPackage: true }),
+  };
 }

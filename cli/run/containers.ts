@@ -6,7 +6,6 @@ import {
   type Bases,
   ContainerError,
   DEFAULT_CLIENT_IMAGE,
-  DEFAULT_IMAGE,
   dockerRuntime,
   findEngine,
   INSIDE,
@@ -20,6 +19,7 @@ import { PROJECT } from '../../harness/machine/project-files.js';
 import { LATER_COMMANDS } from '../../harness/machine/server-commands.js';
 import { monotonicNs, realClock } from '../../harness/runtimes/real-clock.js';
 import { topologies } from '../../harness/topologies/index.js';
+import { services } from '../../harness/topologies/services.js';
 import type { ClockSkew, Runtime } from '../../harness/vocabulary/host.js';
 import type { RunConfig } from '../../harness/vocabulary/run.js';
 import type { Clock } from '../../harness/vocabulary/time.js';
@@ -38,31 +38,33 @@ export interface ContainerMachine {
 
 /** Finds the engine, makes the images and tries one container. Rejects with a ContainerError that says what is missing. */
 export async function containerMachine(
-  asked: Pick<AskedMachine, 'image' | 'clientImage'>,
+  asked: Pick<AskedMachine, 'service' | 'image' | 'clientImage'>,
   say: Say,
 ): Promise<ContainerMachine> {
+  const service = services[asked.service ?? 'redis'];
   const bases: Bases = {
-    image: asked.image ?? DEFAULT_IMAGE,
+    image: asked.image ?? service.inContainers.image,
     clientImage: asked.clientImage ?? DEFAULT_CLIENT_IMAGE,
   };
   const engine = await findEngine();
-  const built = await provideImages(engine, bases, PROJECT, say);
+  const built = await provideImages(engine, bases, service.inContainers, PROJECT, say);
   const folder = mkdtempSync(join(tmpdir(), 'lock-torture-probe-'));
   try {
     const options = { folder, runId: freshId('probe'), clock: realClock(0), encodeSkew: encode, images: built };
-    const probed = await probe({ ...options, project: PROJECT }, bases.image, LATER_COMMANDS).catch(asContainerError);
-    const { version, unavailable, server } = probed;
+    const commands = service.name === 'redis' ? LATER_COMMANDS : undefined;
+    const probing = probe({ ...options, project: PROJECT }, service.inContainers, bases.image, commands);
+    const { binary, unavailable, server } = await probing.catch(asContainerError);
     const machine: Machine = {
       runtime: 'docker',
-      redis: { path: INSIDE.server, env: {}, version, origin: `image ${bases.image}` },
+      redis: binary,
       ...(unavailable.clock === undefined && { clockShim: INSIDE.clockShim }),
-      ...(unavailable.disk === undefined && { durableShim: INSIDE.durableShim }),
+      ...(commands && unavailable.disk === undefined && { durableShim: INSIDE.durableShim }),
       unavailable,
       containers: { ...bases, built },
     };
     return {
       engine: `engine ${engine.version} with ${bases.image}`,
-      machine: withServer(machine, server, '--image valkey/valkey:9'),
+      machine: server ? withServer(machine, server, '--image valkey/valkey:9') : machine,
     };
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -100,7 +102,8 @@ export async function containerRuntime(
   recordsDisk: boolean,
 ): Promise<Runtime> {
   if (!config.containers) throw new UsageError('this run was not prepared for containers');
-  const { nodes, sentinels } = topologies[config.topology]!.hosts(config.topologyOptions);
+  const { hosts, service } = topologies[config.topology]!;
+  const { nodes, sentinels } = hosts(config.topologyOptions);
   const servers = new Set([...nodes, ...sentinels]);
   const files = lockFiles(config, folder);
   const [program] = config.clientArgv;
@@ -113,6 +116,7 @@ export async function containerRuntime(
     recordsDisk,
     images: config.containers.built,
     isServer: (host) => servers.has(host),
+    serversAreNobody: services[service].inContainers.isNobody === true,
     project: PROJECT,
     files,
     ...(program !== undefined && program !== process.execPath && !files.has(program) && { program }),

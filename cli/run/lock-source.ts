@@ -49,8 +49,10 @@ export async function resolveLock(spec: string, context: LockContext): Promise<L
   const builtin = context.builtin(spec);
   if (builtin?.library) return publishedLock(spec, builtin, builtin.library, context);
   if (builtin) {
-    const clientArgv = [context.node, context.clientMain, builtin.modulePath];
-    return { kind: 'builtin', clientArgv, topologies: builtin.topologies };
+    const { modulePath, topologies, hasPackage } = builtin;
+    if (hasPackage && context.withPackages)
+      return { kind: 'file', clientArgv: startOf(await bundle(modulePath, context), context), topologies };
+    return { kind: 'builtin', clientArgv: [context.node, context.clientMain, modulePath], topologies };
   }
   const external = await context.external(spec);
   if (external) return { kind: 'external', ...external };

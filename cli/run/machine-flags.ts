@@ -1,8 +1,9 @@
 /** The flags that say what runs are to run on: the runtime, its server, its images. */
 import { resolve } from 'node:path';
 import { Option } from 'commander';
-import { DEFAULT_CLIENT_IMAGE, DEFAULT_IMAGE } from '../../docker/index.js';
+import { DEFAULT_CLIENT_IMAGE } from '../../docker/index.js';
 import { serverName } from '../../harness/machine/named-server.js';
+import { services } from '../../harness/topologies/services.js';
 import type { Settings } from '../../harness/vocabulary/settings.js';
 import { UsageError } from '../common/errors.js';
 import { nameAmong } from '../common/values.js';
@@ -61,7 +62,7 @@ export function machineOptions(): Option[] {
   return [
     new Option('--runtime <name>', 'where hosts live').argParser(nameAmong(runtimeNames)).default('auto'),
     ...serverOptions('the server to torture (default: redis-server from PATH, else downloaded)'),
-    ...imageOptions(`${DEFAULT_IMAGE}, and ${DEFAULT_CLIENT_IMAGE}`),
+    ...imageOptions(`${services.redis.inContainers.image}, and ${DEFAULT_CLIENT_IMAGE}`),
   ];
 }
 
@@ -70,7 +71,7 @@ export function imageOptions(defaults: string): Option[] {
   return [
     new Option(
       '--image <name>',
-      `what servers run in, in containers: redis:8, valkey/valkey:8, … (default: ${defaults})`,
+      `what servers run in, in containers: redis:8, valkey/valkey:8, postgres:17, … (default: ${defaults})`,
     ),
     new Option('--client-image <name>', 'what lock clients run in, in containers: a Node.js image of Debian or Ubuntu'),
   ];

@@ -33,8 +33,6 @@ export async function chooseRuntime(asked: AskedMachine, say: Say): Promise<Chos
   }
   const { title } = services[asked.service ?? 'redis'];
   const isOther = asked.service !== undefined && asked.service !== 'redis';
-  if (isOther && (asked.runtime === 'docker' || asked.image !== undefined))
-    throw new UsageError(`${title} runs in the netns runtime only: leave out --runtime docker and --image`);
   const wantsImages = asked.image !== undefined || asked.clientImage !== undefined;
   if (asked.server !== undefined && (asked.runtime === 'docker' || wantsImages))
     throw new UsageError('--server is for the netns runtime; a server in containers is named with --image');
@@ -42,7 +40,8 @@ export async function chooseRuntime(asked: AskedMachine, say: Say): Promise<Chos
     throw new UsageError('--image and --client-image are for the docker runtime, not for netns');
   if (asked.runtime === 'netns') return netns('as asked', say);
   if (asked.server !== undefined) return netns('--server names a program of this machine', say);
-  if (isOther) return netns(`${title} runs on this machine only`, say);
+  if (isOther && asked.runtime === 'auto' && !wantsImages)
+    return netns(`${title} is of this machine; --runtime docker takes it from an image`, say);
   const containers = await containersOrWhyNot(asked, say);
   if ('machine' in containers) {
     const why = `${containers.engine}${asked.runtime === 'docker' ? ', as asked' : ''}`;

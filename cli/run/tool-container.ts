@@ -33,7 +33,7 @@ export async function toolContainerMachine(asked: AskedMachine, say: Say): Promi
   if (asked.image !== undefined)
     throw new UsageError('--runtime container runs all in one image; --client-image names what that is made of');
   const { name, title } = services[asked.service ?? 'redis'];
-  if (name !== 'redis') throw new UsageError(`${title} runs in the netns runtime only, not in a container`);
+  if (name !== 'redis') throw new UsageError(`${title} runs in the netns and docker runtimes, not in one container`);
   const engine = await findContainerEngine();
   const base = asked.clientImage ?? TOOL_BASE;
   const image = await provideToolImage(engine, base, say);

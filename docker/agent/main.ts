@@ -7,13 +7,24 @@
  * It runs in the image of any server, so it uses nothing but Node, and what the images are given beside it (`images.ts`).
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { appendFileSync, closeSync, mkdirSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
+import {
+  appendFileSync,
+  chmodSync,
+  closeSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { createConnection, type Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { dirname } from 'node:path';
+import { listHostFolder, readHostFile } from '../../harness/runtimes/host-files.js';
 import { diskRecordTrouble, losePower } from '../../harness/runtimes/power-cut.js';
+import { Family } from '../../harness/runtimes/process-family.js';
 import { FrameReader, frame, KIND, type Kind } from './frames.js';
-import type { AgentReply, Call, Prepared, ProcessState, Spawned } from './messages.js';
+import type { AgentReply, Call, Prepared, ProcessState, ReadPiece, Spawned } from './messages.js';
 import { leadUpToRoundNumber } from './numbers.js';
 
 /** How long what a dead process had printed may take to arrive: its children may keep the pipe open for ever. */
@@ -22,6 +33,8 @@ const LAST_WORDS_MS = 50;
 const COULD_NOT_START = 127;
 
 const children = new Map<number, ChildProcess>();
+/** Also of those whose first process has ended: the others may live on. */
+const families = new Map<number, Family>();
 const sockets = new Map<number, Socket>();
 let log: string | undefined;
 
@@ -63,9 +76,13 @@ function carryOut(id: number, call: Call): unknown {
     case 'spawn':
       return start(id, call);
     case 'signal':
-      return void children.get(call.process)?.kill(call.signal);
+      return signal(call);
     case 'state':
-      return stateOf(children.get(call.process));
+      return families.get(call.process)?.state() ?? stateOf(children.get(call.process));
+    case 'read':
+      return read(call);
+    case 'list':
+      return listHostFolder('.', call.path);
     case 'dial':
       return dial(id, call);
     case 'disk-trouble':
@@ -78,6 +95,8 @@ function carryOut(id: number, call: Call): unknown {
 function prepare(call: Extract<Call, { do: 'prepare' }>): Prepared {
   log = call.log;
   mkdirSync(call.folder, { recursive: true });
+  // Servers that refuse to be root write here, too, as nobody.
+  chmodSync(call.folder, 0o777);
   mkdirSync(dirname(log), { recursive: true });
   // So that sockets can be dialled by a relative path: a longer one than 107 bytes cannot be.
   process.chdir(call.folder);
@@ -137,10 +156,30 @@ function exec({ argv, cwd, timeoutMs }: Extract<Call, { do: 'exec' }>): Promise<
   });
 }
 
-function start(id: number, { argv, cwd, env, logStdout, alone }: Extract<Call, { do: 'spawn' }>): Spawned {
+function signal({ process, signal }: Extract<Call, { do: 'signal' }>): void {
+  const family = families.get(process);
+  if (family) family.signal(signal);
+  else children.get(process)?.kill(signal);
+}
+
+function read({ path, piece }: Extract<Call, { do: 'read' }>): ReadPiece | undefined {
+  const found = readHostFile('.', path, piece);
+  return found && { ...found, data: found.data.toString('base64') };
+}
+
+function start(id: number, { argv, cwd, env, logStdout, alone, family }: Extract<Call, { do: 'spawn' }>): Spawned {
   if (alone) leadUpToRoundNumber();
   const child = spawn(argv[0]!, argv.slice(1), { cwd, env: { ...process.env, ...env }, stdio: 'pipe' });
   children.set(id, child);
+  if (family)
+    families.set(
+      id,
+      new Family({
+        pid: child.pid ?? -1,
+        signal: (signal) => void child.kill(signal),
+        state: () => stateOf(child),
+      }),
+    );
   // A write to a dead process's pipe is no news: its exit is.
   child.stdin.on('error', () => {});
   const toLog = (chunk: Buffer) => {

@@ -17,10 +17,15 @@ export type Call =
       logStdout: boolean;
       /** Its number in the container is the same in others. */
       alone: boolean;
+      /** Signals are for its children too, and its state is theirs. */
+      family: boolean;
     }
   | { do: 'signal'; process: number; signal: NodeJS.Signals }
   /** Read from the kernel. */
   | { do: 'state'; process: number }
+  /** Answered by a `ReadPiece`, or null where there is no such file. */
+  | { do: 'read'; path: string; piece?: { from: number; bytesMax: number } }
+  | { do: 'list'; path: string }
   /** `path` is relative to the host's folder. */
   | { do: 'dial'; path: string }
   /** Of the host's folder, see `Host`. */
@@ -36,6 +41,13 @@ export interface Prepared {
   bootId: string;
   /** CLOCK_MONOTONIC, raw nanoseconds, as text: it may be longer than a double is exact. */
   monotonicNs: string;
+}
+
+/** A `FilePiece`, its data in base64. */
+export interface ReadPiece {
+  data: string;
+  id: string;
+  sizeBytes: number;
 }
 
 export interface Spawned {

@@ -7,6 +7,7 @@
 import { existsSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join, resolve } from 'node:path';
+import type { Host } from '../vocabulary/host.js';
 import type { RedisBinary } from '../vocabulary/topology.js';
 import { findOnPath, runProgram } from './command.js';
 import { haveDebianPackages, PackageError } from './debian-packages.js';
@@ -99,16 +100,28 @@ async function examined(candidate: Candidate): Promise<RedisBinary> {
     const said = stderr.trim().split('\n')[0] || 'it said nothing';
     throw new RedisNotFoundError(`${named} does not run (exit status ${exitCode}: ${said})`);
   }
+  return { ...candidate, version: versionIn(named, stdout) };
+}
+
+/** As `ServerImage.find`. */
+export async function findRedisInImage(host: Pick<Host, 'exec'>, path: string, image: string): Promise<RedisBinary> {
+  const { stdout } = await host.exec([path, '--version']);
+  const remedy = `name one with Redis ${VERSION_MIN.join('.')} or newer with --image`;
+  return { path, env: {}, version: versionIn(`the server in ${image}`, stdout, remedy), origin: `image ${image}` };
+}
+
+/** Throws where it is none, or too old. */
+function versionIn(named: string, stdout: string, remedy = REMEDY): string {
   const [, version, major, minor] = /\bv=((\d+)\.(\d+)\.\d+)/.exec(stdout) ?? [];
   if (version === undefined) {
     const [said = ''] = stdout.trim().split('\n');
-    throw new RedisNotFoundError(`${named} is not a redis-server; to --version it says "${said}"`);
+    throw new RedisNotFoundError(`${named} is not a redis-server; to --version it says "${said}"`, remedy);
   }
   const [majorMin, minorMin] = VERSION_MIN;
   if (Number(major) < majorMin || (Number(major) === majorMin && Number(minor) < minorMin)) {
-    throw new RedisNotFoundError(`${named} is version ${version}, which is too old`);
+    throw new RedisNotFoundError(`${named} is version ${version}, which is too old`, remedy);
   }
-  return { ...candidate, version };
+  return version;
 }
 
 // ---------------------------------------------------------------------------------------------------- the downloaded one

@@ -5,6 +5,7 @@
  */
 import { readdirSync, realpathSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import type { ExecResult, Host } from '../vocabulary/host.js';
 import type { FindServer, RedisBinary } from '../vocabulary/topology.js';
 import { findOnPath, runProgram } from './command.js';
 import { haveDebianPackages, PackageError } from './debian-packages.js';
@@ -124,16 +125,42 @@ async function examined(wanted: ServiceProgram, program: DownloadedProgram, orig
   const { path, loader, env } = program;
   const named = origin === '--server' ? `--server ${path}` : `${path} (${origin})`;
   if (!findOnPath(path)) throw notFound(wanted, `${named} is not there, or no executable file`);
-  const argv = [...(loader ?? []), path, ...(wanted.versionArgv ?? ['--version'])];
-  const { exitCode, stdout } = await runProgram(argv, { env });
-  const [, version] = wanted.version.exec(stdout) ?? [];
-  if (exitCode !== 0 || version === undefined) throw notFound(wanted, `${named} is no ${wanted.title} that runs here`);
-  const [major = 0, minor = 0] = version.split('.').map((part) => Number.parseInt(part, 10));
-  const [majorMin, minorMin] = wanted.versionMin;
-  if (major < majorMin || (major === majorMin && minor < minorMin))
-    throw notFound(wanted, `${named} is version ${version}, which is too old`);
+  const answer = await runProgram([...(loader ?? []), path, ...versionArgv(wanted)], { env });
+  const { version, problem } = versionIn(wanted, answer);
+  if (problem !== undefined) throw notFound(wanted, `${named} ${problem}`);
   // Its own companions lie beside the program, and not beside a link to it.
   return { path: realpathSync(path), env, version, origin, ...(loader && { loader }) };
+}
+
+/** As `ServerImage.find`, of a service that is one program. */
+export async function findInImage(
+  wanted: ServiceProgram,
+  host: Pick<Host, 'exec'>,
+  path: string,
+  image: string,
+): Promise<RedisBinary> {
+  const { version, problem } = versionIn(wanted, await host.exec([path, ...versionArgv(wanted)]));
+  if (problem !== undefined)
+    throw new ServerNotFoundError(
+      `${path} in the image ${image} ${problem}: name one with ${wanted.title} ${wanted.versionMin.join('.')} or newer with --image`,
+    );
+  return { path, env: {}, version, origin: `image ${image}` };
+}
+
+function versionArgv({ versionArgv = ['--version'] }: ServiceProgram): readonly string[] {
+  return versionArgv;
+}
+
+/** The version that a program tells, or what is wrong with that. */
+function versionIn(
+  { version: pattern, versionMin: [majorMin, minorMin], title }: ServiceProgram,
+  { exitCode, stdout }: Pick<ExecResult, 'exitCode' | 'stdout'>,
+): { version: string; problem?: undefined } | { version?: undefined; problem: string } {
+  const [, version] = pattern.exec(stdout) ?? [];
+  if (exitCode !== 0 || version === undefined) return { problem: `is no ${title} that runs here` };
+  const [major = 0, minor = 0] = version.split('.').map((part) => Number.parseInt(part, 10));
+  const isOld = major < majorMin || (major === majorMin && minor < minorMin);
+  return isOld ? { problem: `is version ${version}, which is too old` } : { version };
 }
 
 function notFound({ title, command, versionMin }: ServiceProgram, problem: string): ServerNotFoundError {

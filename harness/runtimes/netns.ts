@@ -19,6 +19,7 @@ import type {
   ClockSkew,
   ExecResult,
   FileAfterPowerCut,
+  FilePiece,
   Host,
   HostProcess,
   PowerCut,
@@ -26,8 +27,10 @@ import type {
   SpawnOptions,
 } from '../vocabulary/host.js';
 import type { Clock } from '../vocabulary/time.js';
+import { listHostFolder, readHostFile } from './host-files.js';
 import { ALONE, NetnsProcess } from './netns-process.js';
 import { diskRecordEnv, diskRecordTrouble, losePower } from './power-cut.js';
+import { Family } from './process-family.js';
 import { monotonicNs } from './real-clock.js';
 
 /** A host could not be made or taken down; the message says what did not work, and what to do. */
@@ -106,6 +109,8 @@ class NetnsRuntime implements Runtime {
 class NetnsHost implements Host {
   readonly address: string;
   readonly folder: string;
+  /** In a user namespace of its own, which says nothing of who it is: there this process is not root, and owns what it owned. */
+  readonly asNobody = ['unshare', '--user', '--'];
   private readonly holder: ChildProcess;
   private readonly children = new Set<NetnsProcess>();
   private readonly folderFd: number;
@@ -205,7 +210,7 @@ class NetnsHost implements Host {
     const started = new NetnsProcess(child, options.alone === true, this.options.clock);
     this.children.add(started);
     void started.exited.then(() => this.children.delete(started));
-    return started;
+    return options.family ? asFamily(started) : started;
   }
 
   dial(socketPath: string): Promise<Socket> {
@@ -245,6 +250,14 @@ class NetnsHost implements Host {
     return path;
   }
 
+  async readFile(path: string, piece?: { from: number; bytesMax: number }): Promise<FilePiece | undefined> {
+    return readHostFile(this.folder, path, piece);
+  }
+
+  async listFolder(path: string): Promise<string[]> {
+    return listHostFolder(this.folder, path);
+  }
+
   async close(): Promise<void> {
     for (const child of this.children) child.signal('SIGKILL');
     await Promise.all([...this.children].map((child) => child.exited));
@@ -279,6 +292,20 @@ class NetnsHost implements Host {
   private inside(): string[] {
     return ['nsenter', '--target', String(this.holder.pid), '--net', '--uts', '--'];
   }
+}
+
+function asFamily(process: NetnsProcess): HostProcess {
+  const family = new Family(process);
+  return {
+    get pid() {
+      return process.pid;
+    },
+    stdin: process.stdin,
+    stdout: process.stdout,
+    exited: process.exited,
+    signal: (signal) => family.signal(signal),
+    state: () => family.state(),
+  };
 }
 
 /** Runs a batch of `ip` commands in one process; rejects with the first that failed. */

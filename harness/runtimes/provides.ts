@@ -22,7 +22,7 @@ export const provides: Readonly<Record<string, Readonly<Record<RuntimeCapability
     process:
       "SIGKILL, SIGSTOP and SIGCONT to the process in its container, never to the container; its state is read back from that container's `/proc/<pid>/stat`. Always there.",
     network:
-      'each host is a container with a routing table of its own, and the same commands in it: NET_ADMIN in its own network namespace is the only power that it has. Needs an engine that grants it.',
+      'each host is a container with a routing table of its own, and the same commands in it: NET_ADMIN in its own network namespace is the only power that it has (PostgreSQL refuses to be root: its servers have SETUID, SETGID and KILL as well). Needs an engine that grants it.',
     link: "the same program, compiled in the lock clients' image, in a container beside the host's that shares its network namespace and has NET_ADMIN, NET_RAW and `/dev/net/tun`: a TUN device is all that it can have there. It is started when a link of the host is first degraded. Needs an engine that grants these.",
     clock:
       "the same library, compiled in the image against the image's own C library (Debian or Ubuntu), preloaded, and its file in the container. It does not reach programs that ask the kernel without the C library either.",

@@ -4,7 +4,7 @@
  *
  * Faults that need what only Redis has are refused beforehand (capability `redis`): here it rejects.
  */
-import type { FileAfterPowerCut, Host, HostProcess, ProcessExit, SpawnOptions } from '../vocabulary/host.js';
+import type { FileAfterPowerCut, Host, ProcessExit, SpawnOptions } from '../vocabulary/host.js';
 import type { Clock } from '../vocabulary/time.js';
 import type {
   Monitoring,
@@ -49,10 +49,6 @@ export abstract class ServiceServer implements ServerNode {
   protected abstract wipe(): Promise<void>;
   /** Makes ready what it needs to be started. */
   protected async prepare(): Promise<void> {}
-  /** What becomes of the process that was spawned: one that has children may be more than it. */
-  protected asWhole(process: HostProcess): HostProcess {
-    return process;
-  }
   /** argv that starts it. */
   protected argv(): readonly string[] {
     const { binary } = this.options;
@@ -83,7 +79,7 @@ export abstract class ServiceServer implements ServerNode {
   /** Resolves when it answers, be it that it knows no leader yet. */
   async start(): Promise<void> {
     await this.prepare();
-    const started = new ServerProcess(this.asWhole(this.host.spawn(this.argv(), this.spawnOptions())));
+    const started = new ServerProcess(this.host.spawn(this.argv(), this.spawnOptions()));
     this.current = started;
     await this.answering(started);
     void started.exited.then((exit) => {

@@ -1,5 +1,5 @@
 /** The services that locks are tortured on: each by its driver. */
-import { findRedis, findRedisHere } from '../machine/redis-binary.js';
+import { findRedis, findRedisHere, findRedisInImage } from '../machine/redis-binary.js';
 import type { Service, ServiceName } from '../vocabulary/topology.js';
 import { cluster } from './cluster.js';
 import { etcd } from './etcd/etcd.js';
@@ -18,6 +18,13 @@ const redis: Service = {
   topologies: { single, replica, sentinel, cluster, redlock },
   find: findRedis,
   findHere: findRedisHere,
+  // Whoever names an image for Redis means the server in it, and no other.
+  inContainers: {
+    image: 'redis:7.4',
+    programs: ['redis-server', 'valkey-server'],
+    packages: [],
+    find: findRedisInImage,
+  },
 };
 
 export const services: Readonly<Record<ServiceName, Service>> = {

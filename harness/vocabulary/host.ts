@@ -53,6 +53,25 @@ export interface SpawnOptions {
   alone?: boolean;
   /** What it syncs to its host's folder is recorded, where the run needs that, so that the host can lose power. */
   disk?: boolean;
+  /** It is more than one process (PostgreSQL's postmaster and its backends): signals are for all of them, and its state is theirs. */
+  family?: boolean;
+}
+
+/** A piece of a file. */
+export interface FilePiece {
+  data: Buffer;
+  /** Another where the file is another, be it of the same name. */
+  id: string;
+  /** Of the whole file. */
+  sizeBytes: number;
+}
+
+/** Reads what lies on a host. Paths are relative to the host's folder, or absolute. */
+export interface HostFiles {
+  /** Undefined where there is no such file. */
+  readFile(path: string, piece?: { from: number; bytesMax: number }): Promise<FilePiece | undefined>;
+  /** Names in a folder; none where there is no such folder. */
+  listFolder(path: string): Promise<string[]>;
 }
 
 /** A clock's distance from the machine's: offset now, and how much it gains each second (drift). */
@@ -92,12 +111,14 @@ export interface FileAfterPowerCut {
  * A place with its own network identity and host name in which commands run. A Redis node, a Sentinel and a lock client are
  * processes on hosts; a fault is a command on a host.
  */
-export interface Host {
+export interface Host extends HostFiles {
   readonly name: string;
   /** IPv4 address in the run's private network. */
   readonly address: string;
   /** The host's own folder below the run's folder, created. */
   readonly folder: string;
+  /** argv before a command that refuses to be root: with it, it is nobody, who may write to the host's folder and owns what it writes. */
+  readonly asNobody: readonly string[];
   /** Runs a command to its end. `argv` is never given to a shell. Rejects only if it could not be started or timed out. */
   exec(argv: readonly string[], options?: { timeoutMs?: number; cwd?: string }): Promise<ExecResult>;
   /** Starts a long-running process, with the host's (possibly skewed) clock. */

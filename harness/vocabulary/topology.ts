@@ -213,6 +213,21 @@ export interface Service {
   find(options: FindServer): Promise<RedisBinary>;
   /** As `find`, but fetches nothing: undefined where that would. */
   findHere(options: Omit<FindServer, 'say'>): Promise<RedisBinary | undefined>;
+  readonly inContainers: ServerImage;
+}
+
+/** What servers are in containers. */
+export interface ServerImage {
+  /** A published image, taken where the user names none. */
+  readonly image: string;
+  /** The server there, the first of these that is: names on PATH, or paths, which may have stars. */
+  readonly programs: readonly string[];
+  /** Of Debian or Ubuntu, with it: for images that have none of these. */
+  readonly packages: readonly string[];
+  /** It refuses to be root. */
+  readonly isNobody?: true;
+  /** `path` is where that program is, on a host whose image is `image`, for messages. Rejects in one line where it is none that will do. */
+  find(host: Pick<Host, 'exec' | 'listFolder'>, path: string, image: string): Promise<RedisBinary>;
 }
 
 /** Where to look for a server's program. */

@@ -3,19 +3,21 @@ import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { dockerRuntime, findEngine, INSIDE, provideImages } from '../../docker/index.js';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { type DockerOptions, dockerRuntime, findEngine, INSIDE, provideImages } from '../../docker/index.js';
 import { buildClockShim, encodeSkew } from '../../harness/machine/clock-shim.js';
 import { buildDurableShim } from '../../harness/machine/durable-shim.js';
 import { inNamespaces } from '../../harness/machine/namespaces.js';
 import { cacheFolder } from '../../harness/machine/redis-binary.js';
 import { monotonicNs, realClock } from '../../harness/runtimes/real-clock.js';
+import { services } from '../../harness/topologies/services.js';
 import type { Host, Runtime } from '../../harness/vocabulary/host.js';
 import { properties } from '../support/hosts/properties.js';
 import { haveCompiler } from '../support/needs.js';
 import { bases, noDocker } from '../support/needs-docker.js';
 import { freshFolder, ROOT } from '../support/torture.js';
 
+const AT_LAST = { timeout: 20_000, interval: 20 };
 const say = (line: string) => process.stderr.write(`${line}\n`);
 
 describe.runIf(haveCompiler)('netns', () => {
@@ -61,12 +63,13 @@ describe.runIf(haveCompiler)('netns', () => {
 
 describe.runIf(noDocker === undefined)('docker', () => {
   const folder = freshFolder();
+  let options: DockerOptions;
   let runtime: Runtime;
   let hosts: Host[];
   beforeAll(async () => {
     const engine = await findEngine();
-    const images = await provideImages(engine, bases, ROOT, say);
-    runtime = await dockerRuntime({
+    const images = await provideImages(engine, bases, services.redis.inContainers, ROOT, say);
+    options = {
       folder,
       runId: `test-${process.pid}`,
       clock: realClock(monotonicNs()),
@@ -75,9 +78,11 @@ describe.runIf(noDocker === undefined)('docker', () => {
       recordsDisk: true,
       images,
       isServer: (host) => host === 'r1',
+      serversAreNobody: false,
       project: ROOT,
       files: new Map(),
-    });
+    };
+    runtime = await dockerRuntime(options);
     hosts = await runtime.createHosts(['r1', 'c1']);
     // Images are pulled and built where they are not there yet.
   }, 600_000);
@@ -100,6 +105,22 @@ describe.runIf(noDocker === undefined)('docker', () => {
       const NET_ADMIN = (1 << 12).toString(16).padStart(16, '0');
       expect(stdout).toBe(`CapBnd:\t${NET_ADMIN}\nNoNewPrivs:\t1`);
     }
+  });
+
+  it('a server that refuses to be root is nobody, who writes to its folder and is struck as any other', async () => {
+    await using another = await dockerRuntime({ ...options, runId: `${options.runId}-nobody`, serversAreNobody: true });
+    const [host, client] = await another.createHosts(['r1', 'c1']);
+    const powersOf = async (of: Host) => (await of.exec(['grep', 'CapBnd', '/proc/self/status'])).stdout.slice(-16);
+    const [KILL, SETGID, SETUID, NET_ADMIN] = [5, 6, 7, 12].map((at) => 1 << at) as [number, number, number, number];
+    expect(Number.parseInt(await powersOf(host!), 16)).toBe(KILL | SETGID | SETUID | NET_ADMIN);
+    expect(Number.parseInt(await powersOf(client!), 16)).toBe(NET_ADMIN);
+    const script = "require('fs').writeFileSync('mine', String(process.getuid())); setInterval(() => {}, 1_000)";
+    const server = host!.spawn([...host!.asNobody, INSIDE.node, '-e', script], { family: true });
+    await vi.waitFor(async () => expect((await host!.readFile('mine'))?.data.toString()).toBe('65534'), AT_LAST);
+    server.signal('SIGSTOP');
+    await vi.waitFor(async () => expect(await server.state()).toBe('stopped'), AT_LAST);
+    server.signal('SIGKILL');
+    expect(await server.exited).toEqual({ code: null, signal: 'SIGKILL' });
   });
 
   it.each(Object.entries(properties))('%s', async (_property, holds) => {

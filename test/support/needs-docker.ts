@@ -3,13 +3,14 @@
  * named for them, nothing is skipped: what is missing there fails.
  */
 import { resolve } from 'node:path';
-import { DEFAULT_CLIENT_IMAGE, DEFAULT_IMAGE, findEngine, provideImages } from '../../docker/index.js';
+import { DEFAULT_CLIENT_IMAGE, findEngine, provideImages } from '../../docker/index.js';
+import { services } from '../../harness/topologies/services.js';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const { CI, LOCK_TORTURE_TEST_IMAGE } = process.env;
 
 export const bases = {
-  image: LOCK_TORTURE_TEST_IMAGE ?? DEFAULT_IMAGE,
+  image: LOCK_TORTURE_TEST_IMAGE ?? services.redis.inContainers.image,
   clientImage: LOCK_TORTURE_TEST_IMAGE ?? DEFAULT_CLIENT_IMAGE,
 };
 
@@ -19,7 +20,9 @@ const isRequired = CI !== undefined || LOCK_TORTURE_TEST_IMAGE !== undefined;
 export const noDocker: string | undefined = isRequired
   ? undefined
   : await findEngine()
-      .then((engine) => provideImages(engine, bases, ROOT, (line) => process.stderr.write(`${line}\n`)))
+      .then((engine) =>
+        provideImages(engine, bases, services.redis.inContainers, ROOT, (line) => process.stderr.write(`${line}\n`)),
+      )
       .then(
         () => undefined,
         (error: Error) => error.message,

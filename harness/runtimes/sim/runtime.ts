@@ -17,6 +17,7 @@ import type {
   SpawnOptions,
 } from '../../vocabulary/host.js';
 import type { Clock } from '../../vocabulary/time.js';
+import { listHostFolder, readHostFile } from '../host-files.js';
 import { realClock } from '../real-clock.js';
 import { SimClientProcess, type SimProgram } from './client-process.js';
 import { SimServerProcess } from './server-process.js';
@@ -82,6 +83,8 @@ export class SimRuntime implements Runtime {
 
 class SimHost implements Host {
   readonly folder: string;
+  /** Nobody is root. */
+  readonly asNobody = [];
   private readonly log: string;
   private readonly processes: (SimServerProcess | SimClientProcess)[] = [];
   private skew = { ...NO_SKEW, sinceNs: 0 };
@@ -129,6 +132,14 @@ class SimHost implements Host {
     const path = join(this.folder, name);
     writeFileSync(path, data);
     return path;
+  }
+
+  async readFile(path: string, piece?: { from: number; bytesMax: number }) {
+    return readHostFile(this.folder, path, piece);
+  }
+
+  async listFolder(path: string): Promise<string[]> {
+    return listHostFolder(this.folder, path);
   }
 
   async dial(socketPath: string): Promise<Duplex> {

@@ -1,6 +1,6 @@
 /** etcd: one member, or a quorum of three. Roles are asked of the members, which agree on a leader by majority. */
 
-import { findProgram, findProgramHere, type ServiceProgram } from '../../machine/service-program.js';
+import { findInImage, findProgram, findProgramHere, type ServiceProgram } from '../../machine/service-program.js';
 import type { Capability } from '../../vocabulary/host.js';
 import type { ServerNode, Service, Shard } from '../../vocabulary/topology.js';
 import { ownQuorum } from '../own-quorum.js';
@@ -45,6 +45,13 @@ export const etcd: Service = {
   }),
   find: (options) => findProgram(PROGRAM, options),
   findHere: (options) => findProgramHere(PROGRAM, options),
+  inContainers: {
+    // Its own images have the program and nothing else: no shell, and so no tools that faults are made with.
+    image: 'debian:trixie-slim',
+    programs: [PROGRAM.command],
+    packages: PROGRAM.packages,
+    find: (...there) => findInImage(PROGRAM, ...there),
+  },
 };
 
 type Answers = readonly (MemberStatus | Error)[];

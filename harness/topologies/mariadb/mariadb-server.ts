@@ -4,7 +4,6 @@
  * One that is told to replicate begins with nothing and gets all that was ever written from its primary's log, and again when
  * another took its place meanwhile: what it alone had committed is gone then, as with every operator who rebuilds a server.
  */
-import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { SpawnOptions } from '../../vocabulary/host.js';
 import type { Monitoring, ServerRole, ServiceNews } from '../../vocabulary/topology.js';
@@ -46,6 +45,8 @@ export class MariaServer extends ServiceServer {
   /** Whether it has the table for locks, or will have it from its primary. */
   private isPrepared = false;
   private number = 0;
+  /** Where messages and the statements that make system tables lie. */
+  private shared = '';
 
   constructor(protected override readonly options: MariaServerOptions) {
     super(options);
@@ -125,6 +126,7 @@ export class MariaServer extends ServiceServer {
 
   protected override async prepare(): Promise<void> {
     this.admin.close();
+    this.shared ||= await this.findShared();
     const primary = this.options.primary();
     if (!this.hasData || (primary && primary.number !== this.copyOf)) {
       await this.wipe();
@@ -148,7 +150,8 @@ export class MariaServer extends ServiceServer {
     );
     return [
       ...this.common(DATA),
-      `--socket=${join(this.host.folder, SOCKET)}`,
+      // From its data folder, where it goes to: the path of a unix socket may be no longer than 107 bytes.
+      `--socket=../${SOCKET}`,
       `--port=${MARIADB_PORT}`,
       `--server-id=${this.number}`,
       '--log-bin=log',
@@ -176,7 +179,7 @@ export class MariaServer extends ServiceServer {
       '--no-defaults',
       `--datadir=${join(this.host.folder, folder)}`,
       `--tmpdir=${this.host.folder}`,
-      `--lc-messages-dir=${this.shared()}`,
+      `--lc-messages-dir=${this.shared}`,
       // Here it is root, whoever started the run; without a word it would refuse to be.
       '--user=root',
     ];
@@ -184,12 +187,13 @@ export class MariaServer extends ServiceServer {
 
   /** System tables are made once for each host: it takes a second. */
   private async beginAnew(): Promise<void> {
-    if (!existsSync(join(this.host.folder, EMPTY))) await this.makeSystemTables();
+    if (!(await this.host.listFolder('.')).includes(EMPTY)) await this.makeSystemTables();
     await this.run(['cp', '-r', EMPTY, DATA]);
   }
 
   private async makeSystemTables(): Promise<void> {
     const { binary } = this.options;
+    const statements = await this.systemTables();
     const unfinished = `${EMPTY}.unfinished`;
     await this.run(['mkdir', unfinished]);
     const program = [...(binary.loader ?? []), binary.path];
@@ -200,7 +204,7 @@ export class MariaServer extends ServiceServer {
       [...program, ...this.common(unfinished), '--bootstrap', '--skip-log-bin', ...settings, ...SMALL],
       this.spawnOptions(),
     );
-    process.stdin.end(systemTables(this.shared()));
+    process.stdin.end(statements);
     const exit = await process.exited;
     if (exit.code !== 0)
       throw new DeploymentError(`${this.name}: system tables could not be made: ${await this.obituary(exit)}`);
@@ -222,13 +226,31 @@ export class MariaServer extends ServiceServer {
     return `CHANGE MASTER TO ${settings.join(', ')};\nSTART SLAVE;\n`;
   }
 
-  /** Where messages and the statements that make system tables lie. */
-  private shared(): string {
+  private async findShared(): Promise<string> {
     const usr = join(dirname(this.options.binary.path), '..');
-    const found = ['share/mysql', 'share/mariadb'].map((folder) => join(usr, folder)).find((path) => existsSync(path));
-    if (!found)
-      throw new DeploymentError(`${this.options.binary.path} is not where its own files are: no ${usr}/share/mysql`);
-    return found;
+    for (const folder of ['share/mysql', 'share/mariadb'])
+      if ((await this.host.listFolder(join(usr, folder))).length > 0) return join(usr, folder);
+    throw new DeploymentError(`${this.options.binary.path} is not where its own files are: no ${usr}/share/mysql`);
+  }
+
+  /** As `mariadb-install-db` has it, without help texts, and without users that have no password but the one of the socket. */
+  private async systemTables(): Promise<string> {
+    const files = await Promise.all(SYSTEM_TABLES.map((name) => this.statementsOf(name)));
+    return [
+      'CREATE DATABASE IF NOT EXISTS mysql;',
+      'USE mysql;',
+      'SET @auth_root_socket = NULL;',
+      'SET @skip_auth_anonymous = 1;',
+      ...files,
+    ].join('\n');
+  }
+
+  private async statementsOf(name: string): Promise<string> {
+    for (const file of [`mysql_${name}.sql`, `mariadb_${name}.sql`]) {
+      const found = await this.host.readFile(join(this.shared, file));
+      if (found) return found.data.toString();
+    }
+    throw new DeploymentError(`${this.shared} has no ${name}`);
   }
 
   private async run(argv: readonly string[]): Promise<void> {
@@ -239,20 +261,4 @@ export class MariaServer extends ServiceServer {
   private dialed() {
     return this.host.dial(SOCKET);
   }
-}
-
-/** As `mariadb-install-db` has it, without help texts, and without users that have no password but the one of the socket. */
-function systemTables(folder: string): string {
-  const files = SYSTEM_TABLES.map((name) =>
-    [`mysql_${name}.sql`, `mariadb_${name}.sql`].map((file) => join(folder, file)).find((path) => existsSync(path)),
-  );
-  const missing = SYSTEM_TABLES.filter((_, at) => files[at] === undefined);
-  if (missing.length > 0) throw new DeploymentError(`${folder} has no ${missing.join(', ')}`);
-  return [
-    'CREATE DATABASE IF NOT EXISTS mysql;',
-    'USE mysql;',
-    'SET @auth_root_socket = NULL;',
-    'SET @skip_auth_anonymous = 1;',
-    ...files.map((path) => readFileSync(path!, 'utf8')),
-  ].join('\n');
 }

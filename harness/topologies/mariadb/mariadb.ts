@@ -1,6 +1,6 @@
 /** MariaDB: one server, or a primary with a replica that is told of a commit after it was answered, or before (semi-synchronous). */
 
-import { findProgram, findProgramHere, type ServiceProgram } from '../../machine/service-program.js';
+import { findInImage, findProgram, findProgramHere, type ServiceProgram } from '../../machine/service-program.js';
 import type { Service } from '../../vocabulary/topology.js';
 import { databaseKind } from '../primary-replica.js';
 import { MARIADB_USER } from './admin.js';
@@ -55,4 +55,10 @@ export const mariadb: Service = {
   },
   find: (options) => findProgram(PROGRAM, options),
   findHere: (options) => findProgramHere(PROGRAM, options),
+  inContainers: {
+    image: 'mariadb:11.8',
+    programs: [PROGRAM.command],
+    packages: PROGRAM.packages,
+    find: (...there) => findInImage(PROGRAM, ...there),
+  },
 };

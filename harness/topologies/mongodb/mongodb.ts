@@ -8,7 +8,7 @@ import type { Capability, Host } from '../../vocabulary/host.js';
 import type { Service, Topology, TopologyContext, TopologyKind } from '../../vocabulary/topology.js';
 import { oneServer } from '../one-server.js';
 import { MongoServer } from './mongodb-server.js';
-import { findMongodb, isFerretDb } from './program.js';
+import { findMongodb, findMongodbInImage, isFerretDb } from './program.js';
 
 const UNAVAILABLE: Partial<Record<Capability, string>> = {
   redis: 'it is for Redis and Valkey only',
@@ -52,4 +52,5 @@ export const mongodb: Service = {
   topologies: { single },
   find: findMongodb,
   findHere: findMongodb,
+  inContainers: { image: 'mongo:8', programs: ['mongod'], packages: [], find: findMongodbInImage },
 };

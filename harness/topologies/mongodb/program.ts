@@ -2,8 +2,13 @@
  * Where the server comes from: `mongod`, of which no distribution has a package, so it is never downloaded; or FerretDB 1, another
  * server of the same protocol, with the store that is built into it. Which of them a program is, it says itself.
  */
-import { findProgramHere, ServerNotFoundError, type ServiceProgram } from '../../machine/service-program.js';
-import type { FindServer, RedisBinary } from '../../vocabulary/topology.js';
+import {
+  findInImage,
+  findProgramHere,
+  ServerNotFoundError,
+  type ServiceProgram,
+} from '../../machine/service-program.js';
+import type { FindServer, RedisBinary, ServerImage } from '../../vocabulary/topology.js';
 
 const common = { name: 'mongodb', command: 'mongod', packages: [], program: 'usr/bin/mongod' };
 
@@ -42,3 +47,12 @@ export async function findMongodb(options: Omit<FindServer, 'say'>): Promise<Red
     'mongod is not on PATH, and no distribution has it: install MongoDB 5.0 or newer, or give --server PATH, of mongod or of FerretDB 1.24',
   );
 }
+
+/** `mongod`, or a FerretDB that is called so. */
+export const findMongodbInImage: ServerImage['find'] = (...there) =>
+  findInImage(MONGOD, ...there).catch((error: unknown) => {
+    if (!(error instanceof ServerNotFoundError)) throw error;
+    return findInImage(FERRETDB, ...there).catch(() => {
+      throw error;
+    });
+  });

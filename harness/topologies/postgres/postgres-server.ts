@@ -1,14 +1,13 @@
 /**
- * One PostgreSQL server. It refuses to run as root, which here it would be, on every host: it gets a user namespace of its own in
- * which it is nobody. The harness asks it through its unix socket, which no network fault reaches.
+ * One PostgreSQL server. It refuses to run as root, which here it would be, on every host: it and its programs run as nobody. The
+ * harness asks it through its unix socket, which no network fault reaches.
  *
  * One that is told to replicate takes a copy of its primary (`pg_basebackup`) before it starts, and again when another took its
  * place meanwhile: what it alone had committed is gone then, as with every operator who rebuilds a server.
  */
 import { dirname, join } from 'node:path';
-import type { HostProcess } from '../../vocabulary/host.js';
+import type { SpawnOptions } from '../../vocabulary/host.js';
 import type { Monitoring, ServerRole, ServiceNews } from '../../vocabulary/topology.js';
-import { asFamily } from '../process-family.js';
 import { DeploymentError } from '../ready.js';
 import { ServiceServer, type ServiceServerOptions } from '../service-server.js';
 import { PgAdmin, USER } from './admin.js';
@@ -25,14 +24,14 @@ export interface PostgresServerOptions extends ServiceServerOptions {
 
 export const POSTGRES_PORT = 5432;
 const DATA = 'data';
-const SOCKET = `${DATA}/.s.PGSQL.${POSTGRES_PORT}`;
+/** Beside its data, which are its own alone to look into. */
+const SOCKET = `.s.PGSQL.${POSTGRES_PORT}`;
+const ACCESS = 'pg_hba.conf';
 const ANSWER_TIMEOUT_MS = 1_000;
 const COPY_TIMEOUT_MS = 15_000;
 /** Seconds on a quiet machine, and as long as this where seventy processes share two cores. */
 const PROGRAM_TIMEOUT_MS = 60_000;
 const AGAIN_MS = 200;
-/** In it, this process is not root, and owns what it owned. */
-const NOBODY = ['unshare', '--user', '--'];
 const ANYBODY_WITH_PASSWORD = `local all all trust
 local replication all trust
 host all all 0.0.0.0/0 scram-sha-256
@@ -139,12 +138,12 @@ export class PostgresServer extends ServiceServer {
     await this.removeSocket();
   }
 
-  protected override asWhole(process: HostProcess): HostProcess {
-    return asFamily(process);
+  protected override spawnOptions(): SpawnOptions {
+    return { ...super.spawnOptions(), family: true };
   }
 
   protected override argv(): readonly string[] {
-    return [...NOBODY, ...super.argv()];
+    return [...this.host.asNobody, ...super.argv()];
   }
 
   protected flags(): string[] {
@@ -161,26 +160,29 @@ export class PostgresServer extends ServiceServer {
     await this.wipe();
     const file = await this.host.writeFile('password', this.options.password);
     await this.run([
-      ...[...NOBODY, this.program('initdb'), '-D', DATA, '-U', USER, `--pwfile=${file}`],
+      ...[this.program('initdb'), '-D', DATA, '-U', USER, `--pwfile=${file}`],
       ...['--no-sync', '--no-instructions', '--encoding=UTF8', '--locale=C'],
       ...['--auth-local=trust', '--auth-host=scram-sha-256'],
     ]);
-    await this.host.writeFile(`${DATA}/pg_hba.conf`, ANYBODY_WITH_PASSWORD);
+    const access = await this.host.writeFile(ACCESS, ANYBODY_WITH_PASSWORD);
+    await this.run(['cp', access, `${DATA}/${ACCESS}`]);
   }
 
   /** Tries again while the primary cannot be reached: what heals a cut may come a moment later. */
   private async copy(primary: PostgresServer): Promise<void> {
     const { clock } = this.options;
     const { address } = primary.host;
-    const passwords = await this.host.writeFile('passwords', `*:*:*:*:${this.options.password}\n`);
-    await this.run(['chmod', '600', passwords]);
+    const written = await this.host.writeFile('passwords', `*:*:*:*:${this.options.password}\n`);
+    // It is believed only where it is whoever reads it who has it, and nobody else may.
+    const passwords = `${written}.own`;
+    await this.run(['install', '-m', '600', written, passwords]);
     const where = `host=${address} port=${POSTGRES_PORT} user=${USER} passfile=${passwords} connect_timeout=2 application_name=${this.name}`;
     const giveUpNs = clock.nowNs() + COPY_TIMEOUT_MS * 1e6;
     for (;;) {
       await this.wipe();
       try {
         await this.run([
-          ...[...NOBODY, this.program('pg_basebackup'), '-D', DATA, '-d', where],
+          ...[this.program('pg_basebackup'), '-D', DATA, '-d', where],
           ...['--write-recovery-conf', '--checkpoint=fast', '--no-sync', '--wal-method=stream'],
         ]);
         return;
@@ -203,7 +205,7 @@ export class PostgresServer extends ServiceServer {
   private async run(argv: readonly string[]): Promise<void> {
     const { env } = this.options.binary;
     const withEnv = Object.entries(env).map(([name, value]) => `${name}=${value}`);
-    const result = await this.host.exec(withEnv.length > 0 ? ['env', ...withEnv, ...argv] : argv, {
+    const result = await this.host.exec(['env', ...withEnv, ...this.host.asNobody, ...argv], {
       timeoutMs: PROGRAM_TIMEOUT_MS,
     });
     if (result.exitCode !== 0)

@@ -1,7 +1,7 @@
 /** PostgreSQL: one server, or a primary with a replica that is told of a commit after it was answered, or before. */
 
 import { codename } from '../../machine/debian-packages.js';
-import { findProgram, findProgramHere, type ServiceProgram } from '../../machine/service-program.js';
+import { findInImage, findProgram, findProgramHere, type ServiceProgram } from '../../machine/service-program.js';
 import type { Service } from '../../vocabulary/topology.js';
 import { databaseKind } from '../primary-replica.js';
 import { USER } from './admin.js';
@@ -55,4 +55,11 @@ export const postgres: Service = {
   },
   find: (options) => findProgram(PROGRAM, options),
   findHere: (options) => findProgramHere(PROGRAM, options),
+  inContainers: {
+    image: 'postgres:17',
+    programs: [PROGRAM.command, '/usr/lib/postgresql/*/bin/postgres'],
+    packages: ['postgresql'],
+    isNobody: true,
+    find: (...there) => findInImage(PROGRAM, ...there),
+  },
 };

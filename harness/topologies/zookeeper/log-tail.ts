@@ -2,8 +2,8 @@
  * A server's transaction log as it grows: files below its data folder, the newest with the highest first number. Read from the
  * disk, so that no fault comes between: what a stopped or dead server has is there.
  */
-import { closeSync, fstatSync, openSync, readdirSync, readSync } from 'node:fs';
 import { join } from 'node:path';
+import type { HostFiles } from '../../vocabulary/host.js';
 import { type Transaction, transactionsIn } from './transaction-log.js';
 
 /** Read at once; an entry of a lock is some hundred bytes. */
@@ -11,64 +11,67 @@ const CHUNK_BYTES = 256 << 10;
 
 interface LogFile {
   name: string;
-  fd: number;
+  /** Absent: nothing of it was read yet. */
+  id?: string;
   offset: number;
 }
 
 export class LogTail {
   private current: LogFile | undefined;
 
-  constructor(private readonly folder: string) {}
+  constructor(
+    private readonly files: HostFiles,
+    private readonly folder: string,
+  ) {}
 
   /** What has come since; `isAnew`: some of what was told before is no longer there, and all that is there is told again. */
-  news(): { transactions: Transaction[]; isAnew: boolean } {
-    let isAnew = false;
+  async news(): Promise<{ transactions: Transaction[]; isAnew: boolean }> {
     const transactions: Transaction[] = [];
-    const names = this.names();
-    const { current } = this;
-    // Cut off (by a leader that knows nothing of it), or removed.
-    if (current && (!names.includes(current.name) || fstatSync(current.fd).size < current.offset)) {
-      this.close();
+    let isAnew = false;
+    const names = await this.names();
+    // Removed.
+    if (this.current && !names.includes(this.current.name)) {
+      this.current = undefined;
       isAnew = true;
     }
-    for (const name of names) {
-      const at = this.current;
-      if (at && firstOf(name) < firstOf(at.name)) continue;
-      if (at?.name !== name) {
-        this.close();
-        this.current = { name, fd: openSync(join(this.folder, name), 'r'), offset: 0 };
+    for (let at = 0; at < names.length; at++) {
+      const name = names[at]!;
+      if (this.current && firstOf(name) < firstOf(this.current.name)) continue;
+      if (this.current?.name !== name) this.current = { name, offset: 0 };
+      const found = await this.readOn(this.current);
+      if (found) {
+        transactions.push(...found);
+        continue;
       }
-      transactions.push(...readOn(this.current!));
+      // Cut off (by a leader that knows nothing of it), or another by now: all is told from the first on.
+      this.current = undefined;
+      if (isAnew) break; // for the second time: the next look will tell
+      isAnew = true;
+      transactions.length = 0;
+      at = -1;
     }
     return { transactions, isAnew };
   }
 
-  close(): void {
-    if (this.current) closeSync(this.current.fd);
-    this.current = undefined;
+  private async names(): Promise<string[]> {
+    const all = await this.files.listFolder(this.folder);
+    return all.filter((name) => name.startsWith('log.')).sort((a, b) => firstOf(a) - firstOf(b));
   }
 
-  private names(): string[] {
-    try {
-      return readdirSync(this.folder)
-        .filter((name) => name.startsWith('log.'))
-        .sort((a, b) => firstOf(a) - firstOf(b));
-    } catch {
-      return [];
+  /** Undefined where it is no longer what it was. */
+  private async readOn(file: LogFile): Promise<Transaction[] | undefined> {
+    const transactions: Transaction[] = [];
+    for (;;) {
+      const piece = { from: file.offset, bytesMax: CHUNK_BYTES };
+      const read = await this.files.readFile(join(this.folder, file.name), piece);
+      if (!read || (file.id ?? read.id) !== read.id || read.sizeBytes < file.offset) return undefined;
+      file.id = read.id;
+      const found = transactionsIn(read.data, file.offset);
+      transactions.push(...found.transactions);
+      const isEnd = found.next === file.offset || read.data.length < CHUNK_BYTES;
+      file.offset = found.next;
+      if (isEnd) return transactions;
     }
-  }
-}
-
-function readOn(file: LogFile): Transaction[] {
-  const transactions: Transaction[] = [];
-  const chunk = Buffer.alloc(CHUNK_BYTES);
-  for (;;) {
-    const length = readSync(file.fd, chunk, 0, CHUNK_BYTES, file.offset);
-    const found = transactionsIn(chunk.subarray(0, length), file.offset);
-    transactions.push(...found.transactions);
-    const isEnd = found.next === file.offset || length < CHUNK_BYTES;
-    file.offset = found.next;
-    if (isEnd) return transactions;
   }
 }
 

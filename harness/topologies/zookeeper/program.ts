@@ -9,16 +9,18 @@ import { haveDebianPackages, PackageError } from '../../machine/debian-packages.
 import { type DownloadableProgram, downloadedProgram, downloadProgram } from '../../machine/downloaded-program.js';
 import { downloadedNamed, downloadNamed, isNamed, type ServerName, serverName } from '../../machine/named-server.js';
 import { ServerNotFoundError } from '../../machine/service-program.js';
+import type { ExecResult, Host } from '../../vocabulary/host.js';
 import type { FindServer, RedisBinary } from '../../vocabulary/topology.js';
 
 /** Where Debian keeps it, below `/` or the root of unpacked packages. */
-const JAR = 'usr/share/java/zookeeper.jar';
+export const JAR = 'usr/share/java/zookeeper.jar';
 /** What the server loads, as Debian names it. */
 const COMPANIONS = ['zookeeper-jute', 'slf4j-api', 'slf4j-simple', 'metrics-core', 'snappy-java'];
 /** Those that a release has beside, and that would log all that the server does. */
 const LOGGERS = /^(logback-|slf4j-reload4j|slf4j-log4j12|reload4j|log4j)/;
 
-const PACKAGED: DownloadableProgram = {
+/** Debian's. */
+export const PACKAGED: DownloadableProgram = {
   name: 'zookeeper',
   packages: ['libzookeeper-java', 'libslf4j-java', 'libdropwizard-metrics-java', 'libsnappy-java'],
   program: JAR,
@@ -109,17 +111,40 @@ async function examined(path: string, origin: string): Promise<RedisBinary> {
   if (jars.length === 0)
     throw new ServerNotFoundError(`${named} is not there, or no release of ZooKeeper and no zookeeper.jar: ${REMEDY}`);
   const env = { CLASSPATH: jars.join(':') };
-  const main = 'org.apache.zookeeper.version.VersionInfoMain';
-  const { exitCode, stdout, stderr } = await runProgram([java, '-Xmx64m', '-XX:TieredStopAtLevel=1', main], { env });
+  const version = versionIn(named, java, await runProgram([java, ...TELL_VERSION], { env }), REMEDY);
+  return { path: java, env, version, origin };
+}
+
+const TELL_VERSION = ['-Xmx64m', '-XX:TieredStopAtLevel=1', 'org.apache.zookeeper.version.VersionInfoMain'];
+const TELL_VERSION_WITHIN_MS = 60_000;
+const OTHER_IMAGE = 'name an image of ZooKeeper 3.6 or newer with --image';
+
+/** As `ServerImage.find`: `jar` is ZooKeeper's own. */
+export async function findZookeeperInImage(
+  host: Pick<Host, 'exec' | 'listFolder'>,
+  jar: string,
+  image: string,
+): Promise<RedisBinary> {
+  const named = `${jar} in the image ${image}`;
+  const { stdout: java } = await host.exec(['sh', '-c', 'command -v java']);
+  if (java === '') throw new ServerNotFoundError(`ZooKeeper needs Java, and ${image} has none: ${OTHER_IMAGE}`);
+  const env = { CLASSPATH: jarsBeside(jar, await host.listFolder(dirname(jar))).join(':') };
+  const asking = ['env', `CLASSPATH=${env.CLASSPATH}`, java, ...TELL_VERSION];
+  const answer = await host.exec(asking, { timeoutMs: TELL_VERSION_WITHIN_MS });
+  return { path: java, env, version: versionIn(named, java, answer, OTHER_IMAGE), origin: `image ${image}` };
+}
+
+/** Throws a ServerNotFoundError where it is none, or too old. */
+function versionIn(named: string, java: string, { exitCode, stdout, stderr }: ExecResult, remedy: string): string {
   const [, version] = /version (\d+\.\d+\.\d+)/.exec(stdout) ?? [];
   if (exitCode !== 0 || version === undefined) {
     const [complaint = 'it said nothing'] = stderr.trim().split('\n').slice(-1);
-    throw new ServerNotFoundError(`${named} is no ZooKeeper that ${java} runs (${complaint}): ${REMEDY}`);
+    throw new ServerNotFoundError(`${named} is no ZooKeeper that ${java} runs (${complaint}): ${remedy}`);
   }
   const [major = 0, minor = 0] = version.split('.').map(Number);
   if (major < VERSION_MIN[0] || (major === VERSION_MIN[0] && minor < VERSION_MIN[1]))
-    throw new ServerNotFoundError(`${named} is version ${version}, which is too old: ${REMEDY}`);
-  return { path: java, env, version, origin };
+    throw new ServerNotFoundError(`${named} is version ${version}, which is too old: ${remedy}`);
+  return version;
 }
 
 /** The jars that run it: of a release (its folder, or its `lib`), or of Debian's folder of jars, of which it needs a few. */
@@ -127,20 +152,27 @@ export function jarsOf(path: string): string[] {
   if (!existsSync(path)) return [];
   if (statSync(path).isDirectory()) {
     const folder = [join(path, 'lib'), path].find((one) => existsSync(one) && ownJar(one) !== undefined);
-    return folder === undefined ? [] : jarsIn(folder);
+    return folder === undefined ? [] : jarsAmong(folder, readdirSync(folder));
   }
   const folder = dirname(path);
   if (!/^zookeeper(-\d[\w.]*)?\.jar$/.test(path.slice(folder.length + 1))) return [];
-  const debian = COMPANIONS.map((name) => join(folder, `${name}.jar`));
-  return debian.every((jar) => existsSync(jar)) ? [path, ...debian] : jarsIn(folder);
+  return jarsBeside(path, readdirSync(folder));
+}
+
+/** Those that run it, of the files in its folder. */
+export function jarsBeside(jar: string, files: readonly string[]): string[] {
+  const folder = dirname(jar);
+  const debian = COMPANIONS.map((name) => `${name}.jar`);
+  if (debian.every((name) => files.includes(name))) return [jar, ...debian.map((name) => join(folder, name))];
+  return jarsAmong(folder, files);
 }
 
 function ownJar(folder: string): string | undefined {
   return readdirSync(folder).find((name) => /^zookeeper(-\d[\w.]*)?\.jar$/.test(name));
 }
 
-function jarsIn(folder: string): string[] {
-  return readdirSync(folder)
+function jarsAmong(folder: string, files: readonly string[]): string[] {
+  return files
     .filter((name) => name.endsWith('.jar') && !LOGGERS.test(name))
     .sort()
     .map((name) => join(folder, name));

@@ -2,7 +2,6 @@
  * One ZooKeeper server. The harness asks it over its host's own loopback, which no network fault reaches: a program of ours on the
  * host leads from a unix socket there.
  */
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Host, HostProcess } from '../../vocabulary/host.js';
 import type { Monitoring, ServerRole, ServiceNews } from '../../vocabulary/topology.js';
@@ -77,26 +76,23 @@ export class ZooServer extends ServiceServer {
   async roleNow(): Promise<ServerRole> {
     const { serving } = await this.state();
     const role = serving === undefined ? 'unknown' : serving.mode === 'follower' ? 'replica' : 'primary';
-    return { role, term: this.epoch(), runId: String(this.process.pid) };
+    return { role, term: await this.epoch(), runId: String(this.process.pid) };
   }
 
   /** The newest leader's that it has agreed to. */
-  epoch(): number {
-    try {
-      return Number(readFileSync(join(this.host.folder, VERSIONED, 'currentEpoch'), 'utf8'));
-    } catch {
-      // One that is alone has none.
-      return 0;
-    }
+  async epoch(): Promise<number> {
+    const told = await this.host.readFile(join(VERSIONED, 'currentEpoch'));
+    // One that is alone has none.
+    return told ? Number(told.data.toString()) : 0;
   }
 
   follow(keys: readonly string[], heard: (news: ServiceNews) => void): Promise<Monitoring> {
     const { record } = this.options;
-    const tail = new LogTail(join(this.host.folder, VERSIONED));
+    const tail = new LogTail(this.host, VERSIONED);
     record.listen(this.name, keys, heard);
     return this.followByAsking(
-      async () => record.take(this.name, tail.news()),
-      () => tail.close(),
+      async () => record.take(this.name, await tail.news()),
+      () => {},
     );
   }
 

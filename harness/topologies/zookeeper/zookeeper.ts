@@ -6,7 +6,7 @@ import { ownQuorum } from '../own-quorum.js';
 import { oneShard } from '../replication.js';
 import type { ServerState } from './four-letters.js';
 import { LockRecord } from './lock-record.js';
-import { findZookeeper, findZookeeperHere } from './program.js';
+import { findZookeeper, findZookeeperHere, findZookeeperInImage, JAR, PACKAGED } from './program.js';
 import { SYNC_LIMIT_TICKS, TICK_MS, ZooServer } from './zookeeper-server.js';
 
 const UNAVAILABLE: Partial<Record<Capability, string>> = {
@@ -46,6 +46,13 @@ export const zookeeper: Service = {
   }),
   find: findZookeeper,
   findHere: findZookeeperHere,
+  inContainers: {
+    image: 'zookeeper:3.9',
+    // As Debian has it, and as releases are unpacked in the published image.
+    programs: [`/${JAR}`, '/apache-zookeeper-*/lib/zookeeper-[0-9]*.jar'],
+    packages: [...PACKAGED.packages, 'default-jre-headless'],
+    find: findZookeeperInImage,
+  },
 };
 
 /** Of one server: what it says of itself, and in which leader's time. */
@@ -54,8 +61,8 @@ export type ZooAnswer = (ServerState & { epoch: number }) | Error;
 function answers(nodes: readonly ZooServer[]): Promise<ZooAnswer[]> {
   return Promise.all(
     nodes.map((node) =>
-      node.state().then(
-        (state) => ({ ...state, epoch: node.epoch() }),
+      Promise.all([node.state(), node.epoch()]).then(
+        ([state, epoch]) => ({ ...state, epoch }),
         (error: Error) => error,
       ),
     ),

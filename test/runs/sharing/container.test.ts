@@ -111,7 +111,7 @@ describe.concurrent('what makes no sense with it is refused in one line', () => 
   it.each([
     [['--server', 'redis@8.0'], '--runtime container has the Redis of its image: leave out --server'],
     [['--image', 'redis:8'], '--runtime container runs all in one image; --client-image names what that is made of'],
-    [['--service', 'etcd'], 'etcd runs in the netns runtime only, not in a container'],
+    [['--service', 'etcd'], 'etcd runs in the netns and docker runtimes, not in one container'],
   ])('%j', async (flags, line) => {
     const { status, errors } = await torture(['--runtime', 'container', '--nemesis', 'none', ...flags]);
     expect([status, errors]).toEqual([3, `lock-torture: ${line}\n`]);

@@ -141,6 +141,40 @@ describe.runIf(noDocker === undefined)('a run in containers', () => {
   );
 
   it(
+    'of three etcd members keeps a lock exclusive while their leader is killed',
+    async () => {
+      const step = (atMs: number) => ({ atMs, fault: 'kill', target: 'primary', forMs: 2_000 });
+      const file = join(freshFolder(), 'plan.json');
+      writeFileSync(file, JSON.stringify({ version: 1, seed: 1, steps: [step(1_000), step(5_000)] }));
+      const { output, errors, results } = await torture([
+        ...[...inContainers, '--service', 'etcd', '--plan', file, '--time-limit', '8s'],
+      ]);
+      const told = `${output}\n${errors}`;
+      expect(output, told).toMatch(/etcd ready after \d.*: 3 etcd nodes, etcd 3\./);
+      expect(output.match(/ struck {3}kill e\d: SIGKILL/g), told).toHaveLength(2);
+      expect(
+        results.violations.filter((one) => one.class === 'exclusion' || one.class === 'harm'),
+        told,
+      ).toEqual([]);
+      expect(await leftOf(output)).toEqual([]);
+    },
+    FIRST_RUN_MS,
+  );
+
+  it(
+    'of one etcd member catches a lock that reads and then puts, and says why',
+    async () => {
+      const { output, errors, status, results } = await torture([
+        ...[...inContainers, '--service', 'etcd', '--topology', 'single', '--lock', 'etcd-read-then-put'],
+        ...['--nemesis', 'none', '--time-limit', '60s', '--stop-at-first'],
+      ]);
+      expect(status, `${output}\n${errors}`).toBe(1);
+      expect(results.violations[0]).toMatchObject({ class: 'exclusion', cause: { name: 'overwritten' } });
+    },
+    FIRST_RUN_MS,
+  );
+
+  it(
     'leaves no link degraded when every process of it is killed',
     async () => {
       const file = join(freshFolder(), 'plan.json');

@@ -23,7 +23,7 @@ describe.runIf(missing === undefined)('PostgreSQL', () => {
       /--service postgres has the topologies primary-replica, primary-replica-sync and single/,
     ],
     [['--topology', 'single', '--nemesis', 'failover'], /failover makes no sense here/],
-    [['--runtime', 'docker'], /PostgreSQL runs in the netns runtime only/],
+    [['--runtime', 'netns', '--image', 'postgres:17'], /--image and --client-image are for the docker runtime/],
   ])('refuses %j in one line', async (flags, line) => {
     const { status, errors } = await torture(['--service', 'postgres', ...flags]);
     expect([status, errors.trim().split('\n').length], errors).toEqual([3, 1]);

@@ -177,6 +177,42 @@ export const properties: Readonly<Record<string, (stage: Stage) => Promise<void>
     assert.notEqual((await b!.exec(['cat', 'some.conf'])).exitCode, 0);
   },
 
+  async 'is read by pieces, and tells a file from another of the same name'({ hosts: [a] }) {
+    await a!.writeFile('some.log', 'first, second');
+    const whole = await a!.readFile('some.log');
+    assert.deepEqual([whole!.data.toString(), whole!.sizeBytes], ['first, second', 13]);
+    const piece = await a!.readFile('some.log', { from: 7, bytesMax: 3 });
+    assert.deepEqual([piece!.data.toString(), piece!.sizeBytes, piece!.id], ['sec', 13, whole!.id]);
+    assert.equal((await a!.readFile('some.log', { from: 50, bytesMax: 3 }))!.data.length, 0);
+    assert.ok((await a!.listFolder('.')).includes('some.log'));
+    assert.equal((await a!.exec(['cp', 'some.log', 'other.log'])).exitCode, 0);
+    assert.equal((await a!.exec(['mv', 'other.log', 'some.log'])).exitCode, 0);
+    assert.notEqual((await a!.readFile('some.log'))!.id, whole!.id);
+    assert.equal(await a!.readFile('nowhere/some.log'), undefined);
+    assert.deepEqual(await a!.listFolder('nowhere'), []);
+  },
+
+  async 'stops, continues and kills a process with its children, where they are one server'({ hosts: [a], runtime }) {
+    // The child, which nothing but its number tells, says it.
+    const family = a!.spawn(['sh', '-c', 'sleep 1000 & echo "$!" > child.pid; echo up; wait'], { family: true });
+    await readerOf(family.stdout)();
+    const child = (await a!.readFile('child.pid'))!.data.toString().trim();
+    const childIs = async (state: string) => {
+      const { stdout } = await a!.exec(['sh', '-c', 'cat "/proc/$1/stat" || echo "0 (gone) X"', 'sh', child]);
+      return stdout.split(') ')[1]!.startsWith(state);
+    };
+    family.signal('SIGSTOP');
+    await becomes(family, 'stopped', runtime);
+    assert.ok(await childIs('T'));
+    family.signal('SIGCONT');
+    await becomes(family, 'running', runtime);
+    assert.ok(await childIs('S'));
+    family.signal('SIGKILL');
+    assert.deepEqual(await family.exited, { code: null, signal: 'SIGKILL' });
+    await becomes(family, 'dead', runtime);
+    assert.ok((await childIs('X')) || (await childIs('Z')));
+  },
+
   async 'gives what processes print on standard error to its log'({ hosts: [a], logOf, runtime }) {
     await a!.spawn(['sh', '-c', 'echo to-the-log >&2; echo so-does-this'], { logStdout: true }).exited;
     // They come through two pipes, in any order.

@@ -109,6 +109,7 @@ export class FakeProcess implements HostProcess {
 
 export class FakeHost implements Host {
   readonly folder = '/nowhere';
+  readonly asNobody = [];
   readonly routes = new Set<string>();
   /** By address, the device over which a link shaper is reached. */
   readonly led = new Map<string, string>();
@@ -174,6 +175,12 @@ export class FakeHost implements Host {
 
   spawn(): HostProcess {
     return new FakeProcess();
+  }
+
+  async readFile(): Promise<undefined> {}
+
+  async listFolder(): Promise<string[]> {
+    return [];
   }
 
   async diskTrouble(): Promise<undefined> {}

@@ -30,8 +30,12 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const context = {
   cwd: folder,
   outFolder: join(folder, 'out'),
-  builtin: (name: string) =>
-    name === 'set-nx-px' ? { modulePath: '/dist/lock-impl/set-nx-px.js', topologies: ['single'] } : undefined,
+  builtin: (name: string) => {
+    if (name === 'pg-row')
+      return { modulePath: join(folder, 'with-package.ts'), topologies: ['pg'], hasPackage: true as const };
+    if (name !== 'set-nx-px') return undefined;
+    return { modulePath: '/dist/lock-impl/set-nx-px.js', topologies: ['single'] };
+  },
   builtinNames: ['set-nx-px', 'redlock', 'broken/blind-del'],
   external: async (name: string) =>
     name === 'go/redsync' ? { clientArgv: ['/built/client', 'redsync'], topologies: ['single', 'redlock'] } : undefined,
@@ -95,6 +99,14 @@ describe("for a host that has none of this machine's files", () => {
     const path = clientArgv.at(-1)!;
     expect((await import(path)).default).toBe('from a package');
     expect(readFileSync(path, 'utf8')).toContain('from a package');
+  });
+
+  test('so does that of a lock of the tool, and one that has none stays where it is', async () => {
+    const { kind, clientArgv, topologies } = await resolveLock('pg-row', elsewhere);
+    expect({ kind, topologies }).toEqual({ kind: 'file', topologies: ['pg'] });
+    expect((await import(`${clientArgv.at(-1)}?2`)).default).toBe('from a package');
+    expect(await resolveLock('set-nx-px', elsewhere)).toMatchObject({ kind: 'builtin' });
+    expect(await resolveLock('pg-row', context)).toMatchObject({ kind: 'builtin' });
   });
 
   test('a native add-on cannot, and is refused by name', async () => {

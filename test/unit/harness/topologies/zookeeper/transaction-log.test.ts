@@ -3,6 +3,7 @@ import { appendFileSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { listHostFolder, readHostFile } from '../../../../../harness/runtimes/host-files.js';
 import { LogTail } from '../../../../../harness/topologies/zookeeper/log-tail.js';
 import { transactionsIn } from '../../../../../harness/topologies/zookeeper/transaction-log.js';
 import { closedBy, createdBy, deletedBy, entry, HEADER, opened } from './log-entries.js';
@@ -54,33 +55,39 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-const told = (tail: LogTail) => {
-  const { transactions, isAnew } = tail.news();
+const tailOf = (folder: string) =>
+  new LogTail(
+    {
+      readFile: async (path, piece) => readHostFile(folder, path, piece),
+      listFolder: async (path) => listHostFolder(folder, path),
+    },
+    '.',
+  );
+const told = async (tail: LogTail) => {
+  const { transactions, isAnew } = await tail.news();
   return [isAnew, transactions.map(({ zxid }) => zxid)];
 };
 
-it('is followed from file to file, the newest last', () => {
-  const tail = new LogTail(folder);
-  expect(told(tail)).toEqual([false, []]);
+it('is followed from file to file, the newest last', async () => {
+  const tail = tailOf(folder);
+  expect(await told(tail)).toEqual([false, []]);
   writeFileSync(join(folder, 'log.1'), Buffer.concat([HEADER, entry(1, opened(7n))]));
-  expect(told(tail)).toEqual([false, [1]]);
+  expect(await told(tail)).toEqual([false, [1]]);
   appendFileSync(join(folder, 'log.1'), entry(2, opened(8n)));
   writeFileSync(join(folder, 'log.10'), Buffer.concat([HEADER, entry(16, opened(9n))]));
   writeFileSync(join(folder, 'snapshot.0'), 'something else');
-  expect(told(tail)).toEqual([false, [2, 16]]);
-  expect(told(tail)).toEqual([false, []]);
-  tail.close();
+  expect(await told(tail)).toEqual([false, [2, 16]]);
+  expect(await told(tail)).toEqual([false, []]);
 });
 
-it('is told anew where some of it was cut off, or all of it has gone', () => {
-  const tail = new LogTail(folder);
+it('is told anew where some of it was cut off, or all of it has gone', async () => {
+  const tail = tailOf(folder);
   const path = join(folder, 'log.1');
   const kept = Buffer.concat([HEADER, entry(1, opened(7n))]);
   writeFileSync(path, Buffer.concat([kept, entry(2, opened(8n))]));
-  expect(told(tail)).toEqual([false, [1, 2]]);
+  expect(await told(tail)).toEqual([false, [1, 2]]);
   truncateSync(path, kept.length);
-  expect(told(tail)).toEqual([true, [1]]);
+  expect(await told(tail)).toEqual([true, [1]]);
   rmSync(path);
-  expect(told(tail)).toEqual([true, []]);
-  tail.close();
+  expect(await told(tail)).toEqual([true, []]);
 });
