@@ -170,10 +170,7 @@ async function build(
   if (error === undefined) return;
   const last = printed.filter((line) => !/^(Step|--->|Removing) /.test(line)).slice(-3);
   // Not with the whole command of that step.
-  const what = error.replace(
-    /^The command '[^]*' returned a non-zero code: (\d+)$/,
-    'a step ended with exit status $1',
-  );
+  const what = error.replace(/^The command '.*' returned a non-zero code: (\d+)$/s, 'a step ended with exit status $1');
   throw new ContainerError(
     `${image} cannot be built from ${args.BASE}: ${[what, ...last].join('; ')} (the base must be of Debian or Ubuntu, or have ip, cc and, for clients, node)`,
   );

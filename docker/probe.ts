@@ -65,7 +65,8 @@ export async function probe(
   if (link)
     unavailable.link = `links cannot be degraded between these containers (${link}): the engine's machine must have /dev/net/tun (modprobe tun), and grant NET_ADMIN and NET_RAW; --runtime netns needs neither`;
   if (disk) unavailable.disk = `hosts cannot lose power with ${image}: ${disk}`;
-  const { stdout: path } = await host.exec(['readlink', '-f', INSIDE.server]);
+  // Not to the end: some programs choose what they are by the name that they are called by (`redis-server` is such a link).
+  const { stdout: path } = await host.exec(['readlink', INSIDE.server]);
   const binary = await service.find(host, path, image).catch((error) => {
     throw new ContainerError(oneLine(error));
   });

@@ -144,7 +144,8 @@ export async function findInImage(
     throw new ServerNotFoundError(
       `${path} in the image ${image} ${problem}: name one with ${wanted.title} ${wanted.versionMin.join('.')} or newer with --image`,
     );
-  return { path, env: {}, version, origin: `image ${image}` };
+  const { stdout: real } = await host.exec(['readlink', '-f', path]);
+  return { path: real, env: {}, version, origin: `image ${image}` };
 }
 
 function versionArgv({ versionArgv = ['--version'] }: ServiceProgram): readonly string[] {

@@ -9,6 +9,7 @@ const saying = (stdout: string, files: readonly string[] = [], exitCode = 0) => 
   const host: Pick<Host, 'exec' | 'listFolder'> = {
     async exec(argv): Promise<ExecResult> {
       asked.push(argv.join(' '));
+      if (argv[0] === 'readlink') return { exitCode: 0, stdout: `/real${argv[2]}`, stderr: '' };
       return argv[0] === 'sh'
         ? { exitCode: 0, stdout: '/opt/java/bin/java', stderr: '' }
         : { exitCode, stdout, stderr: '' };
@@ -43,7 +44,9 @@ describe('the server in an image', () => {
   ] as const)('is %s, by what it says', async (name, said, version) => {
     const { host } = saying(said);
     const found = await services[name].inContainers.find(host, '/there', 'some:image');
-    expect(found).toEqual({ path: '/there', env: {}, version, origin: 'image some:image' });
+    // A Redis is what it is called; the companions of the others lie beside the program itself.
+    const path = name === 'redis' ? '/there' : '/real/there';
+    expect(found).toEqual({ path, env: {}, version, origin: 'image some:image' });
   });
 
   it.each([
