@@ -156,7 +156,9 @@ async function build(
     if (step) say(`  ${line.length > 100 ? `${line.slice(0, 100)}…` : line}`);
   };
   const labels = { 'lock-torture.image': image };
-  const stream = await docker.buildImage(context, { t: image, dockerfile, buildargs: args, labels }).catch((error) => {
+  // Also where it fails, nothing of it stays.
+  const options = { t: image, dockerfile, buildargs: args, labels, forcerm: true };
+  const stream = await docker.buildImage(context, options).catch((error) => {
     throw new ContainerError(`${image} cannot be built: ${oneLine(error)}`);
   });
   const error = await new Promise<string | undefined>((resolve) => {
