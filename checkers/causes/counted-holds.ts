@@ -12,19 +12,22 @@ import type { RelatedKeys } from './own-stores.js';
 import { type Direction, numberIn } from './shared-accounts.js';
 import { countsUp } from './token-counts.js';
 
-/** Where a holder was counted. */
-export interface Counted {
+/** What a client did to a key. */
+export interface OwnChange {
   readonly hold: Hold;
   readonly node: string;
   readonly key: string;
-  /** All that became of the number. */
+  /** All that became of the key, and which of it that is. */
   readonly list: readonly Change[];
   readonly at: number;
 }
 
-/** The only change of a number by one that the client made in the attempt that was granted, in which it stored nothing else. */
-export function countedBy(hold: Hold, evidence: Evidence, related: RelatedKeys): Counted | undefined {
-  const found: Counted[] = [];
+/**
+ * All that a holder's client did to keys of the lock, or may have, in the attempt that was granted; undefined: not all of these keys
+ * are known.
+ */
+export function changedBy(hold: Hold, evidence: Evidence, related: RelatedKeys): OwnChange[] | undefined {
+  const found: OwnChange[] = [];
   for (const node of evidence.nodes) {
     const reading = evidence.readingOf(node);
     const keys = reading && related.of(hold.key, reading);
@@ -39,6 +42,12 @@ export function countedBy(hold: Hold, evidence: Evidence, related: RelatedKeys):
       }
     }
   }
+  return found;
+}
+
+/** The only change of a number by one that the client made in the attempt that was granted, in which it stored nothing else. */
+export function countedBy(hold: Hold, evidence: Evidence, related: RelatedKeys): OwnChange | undefined {
+  const found = changedBy(hold, evidence, related) ?? [];
   const [count, ...others] = found.filter(({ list, at }) => isCount(list[at]!));
   if (!count || others.length > 0) return undefined;
   // What it stored beside may be what the lock goes by.
@@ -56,7 +65,7 @@ function isCount({ before, after }: Change): boolean {
  * of one permit in two 1 is left and 1 is out.
  */
 export function directionOf(
-  holders: readonly Counted[],
+  holders: readonly OwnChange[],
   second: Hold,
   { history, model }: CheckInput,
   evidence: Evidence,
@@ -64,7 +73,7 @@ export function directionOf(
 ): Direction | undefined {
   const permits = model.kind === 'semaphore' ? model.permits : Number.NaN;
   const { node, key } = holders[0]!;
-  const shown = ({ list, at }: Counted): Direction | undefined => {
+  const shown = ({ list, at }: OwnChange): Direction | undefined => {
     const change = list[at]!;
     const number = numberIn(change.after);
     if (change.before.exists === 'yes') return number > numberIn(change.before) ? 1 : -1;

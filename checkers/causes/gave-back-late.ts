@@ -12,7 +12,7 @@ import type { Evidence } from '../../harness/record/facts/evidence.js';
 import { holdsOf } from '../../harness/record/facts/holds.js';
 import { releasesAnsweredNs } from '../../harness/record/facts/releases-answered.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
-import { type Counted, countedBy } from './counted-holds.js';
+import { countedBy, type OwnChange } from './counted-holds.js';
 import type { RelatedKeys } from './own-stores.js';
 import { type Count, countStep } from './shared-accounts.js';
 
@@ -21,7 +21,7 @@ import { type Count, countStep } from './shared-accounts.js';
  * one, which so counts one less than hold.
  */
 export interface Missing {
-  readonly counted: Counted;
+  readonly counted: OwnChange;
   /** How it gave back to the new one, if it did. */
   readonly back?: Change;
 }
@@ -31,7 +31,7 @@ export interface Missing {
  * told so by `endNs`.
  */
 export function gaveBackLate(
-  one: Counted,
+  one: OwnChange,
   made: number,
   end: number,
   endNs: number,
@@ -67,7 +67,7 @@ export function gaveBackLate(
 
 /** Whether a change of a number was in the only command about it that a client can have sent since it began to give back. */
 function isOnlyReturn(
-  { hold, key, list, at }: Counted,
+  { hold, key, list, at }: OwnChange,
   { line }: Change,
   observations: CheckInput['observations'],
 ): boolean {

@@ -16,26 +16,20 @@
 import { clockMovesOf, mayMoveBetween } from '../../harness/record/facts/clock-moves.js';
 import { type Change, ownersBy, partsOf, stores } from '../../harness/record/facts/commands/changes.js';
 import type { Evidence } from '../../harness/record/facts/evidence.js';
-import { firstIndex } from '../../harness/record/facts/first-index.js';
 import type { Overlap } from '../../harness/record/facts/overlaps.js';
 import { durationOfMs } from '../../harness/record/facts/words.js';
 import type { Observations } from '../../harness/vocabulary/history.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Cause, Hold } from '../../harness/vocabulary/verdict.js';
 import { leaseLink } from './contest.js';
+import { changedBy, type OwnChange } from './counted-holds.js';
 import { READING_MS } from './meanwhile.js';
 import { RelatedKeys } from './own-stores.js';
 import { wholeEvidenceOf } from './whole-evidence.js';
 
-/** A member that a client put in a sorted set. */
-interface Member {
-  readonly hold: Hold;
-  readonly node: string;
-  readonly key: string;
+/** A member that a client put in a sorted set, and by what. */
+interface Member extends OwnChange {
   readonly name: string;
-  /** All that became of the set, and by which of it the member came there. */
-  readonly list: readonly Change[];
-  readonly at: number;
 }
 
 export function scoredOut({ first, others, second }: Overlap, input: CheckInput): Cause | undefined {
@@ -57,22 +51,11 @@ export function scoredOut({ first, others, second }: Overlap, input: CheckInput)
 
 /** The only member that the client certainly put in a sorted set in the attempt that was granted; undefined: none, or several. */
 function memberOf(hold: Hold, evidence: Evidence, related: RelatedKeys): Member | undefined {
-  const found: Member[] = [];
-  for (const node of evidence.nodes) {
-    const reading = evidence.readingOf(node);
-    const keys = reading && related.of(hold.key, reading);
-    if (!keys) return undefined;
-    for (const key of keys) {
-      const { list } = reading.changes(key);
-      // What was read before the attempt left ran before it.
-      for (let at = firstIndex(list.length, (n) => list[n]!.atNs >= hold.grantSentNs); at < list.length; at++) {
-        const { by, applied, ranFromNs, after, line } = list[at]!;
-        if (ranFromNs > hold.fromNs) break;
-        if (by?.client !== hold.client || by.name !== 'ZADD' || applied !== 'yes') continue;
-        for (const name of ownersBy(after, line)) found.push({ hold, node, key, name, list, at });
-      }
-    }
-  }
+  const found = (changedBy(hold, evidence, related) ?? []).flatMap((change): Member[] => {
+    const { by, applied, after, line } = change.list[change.at]!;
+    if (by?.name !== 'ZADD' || applied !== 'yes') return [];
+    return ownersBy(after, line).map((name) => ({ ...change, name }));
+  });
   return found.length === 1 ? found[0] : undefined;
 }
 

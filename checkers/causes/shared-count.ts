@@ -34,7 +34,7 @@ import type { LockModel } from '../../harness/vocabulary/protocol.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Cause, CauseLink, Hold } from '../../harness/vocabulary/verdict.js';
 import { leaseLink } from './contest.js';
-import { type Counted, countedBy, directionOf } from './counted-holds.js';
+import { countedBy, directionOf, type OwnChange } from './counted-holds.js';
 import { gaveBackLate, type Missing } from './gave-back-late.js';
 import { READING_MS, wasMovedBetween } from './meanwhile.js';
 import { RelatedKeys } from './own-stores.js';
@@ -50,7 +50,7 @@ export function sharedCount(overlap: Overlap, input: CheckInput): Cause | undefi
   const counted = [overlap.first, ...overlap.others].map((hold) => countedBy(hold, evidence, related));
   const [one] = counted;
   if (!one || !counted.every((other) => other?.node === one.node && other.key === one.key)) return undefined;
-  const holders = (counted as Counted[]).sort((a, b) => a.at - b.at);
+  const holders = (counted as OwnChange[]).sort((a, b) => a.at - b.at);
   const direction = directionOf(holders, overlap.second, input, evidence, related);
   if (direction === undefined) return undefined;
   const count: Count = { direction, absent: model.kind === 'semaphore' && direction < 0 ? model.permits : 0 };
@@ -72,7 +72,7 @@ interface Wrong {
 /** Undefined as well where the number was against it: a grant that did not go by the number is wrong for another reason. */
 function wrongGrant(
   second: Hold,
-  { node, key, list }: Counted,
+  { node, key, list }: OwnChange,
   { direction }: Count,
   model: LockModel,
   evidence: Evidence,
@@ -96,7 +96,7 @@ function wrongGrant(
 }
 
 function wrongBy(
-  holders: readonly Counted[],
+  holders: readonly OwnChange[],
   wrong: Wrong,
   overlap: Overlap,
   count: Count,
@@ -220,7 +220,7 @@ interface Loss {
  * That the number in which a holder was counted was lost by its time, and for how many it stood; undefined: it was not, or it is not
  * known.
  */
-function lossOf({ list, at }: Counted, { until, left, line, atNs }: Wrong, count: Count): Loss | undefined {
+function lossOf({ list, at }: OwnChange, { until, left, line, atNs }: Wrong, count: Count): Loss | undefined {
   const accounts = accountsOf(list, count);
   const gone = Math.min(accounts.goneAfter(at), until);
   // Whatever befell it before, from then on it was the same number.
@@ -236,7 +236,7 @@ function lossOf({ list, at }: Counted, { until, left, line, atNs }: Wrong, count
 
 /** Who gave back more, while a number was there, than it had taken of it and could have held when it was made. */
 function excessReturn(
-  holders: readonly Counted[],
+  holders: readonly OwnChange[],
   made: number,
   end: number,
   overlap: Overlap,
@@ -288,11 +288,11 @@ function mayHaveTaken(client: string, key: string, { how, ranFromNs, atNs }: Cha
   return false;
 }
 
-function heldBy(client: string, holders: readonly Counted[]): number {
+function heldBy(client: string, holders: readonly OwnChange[]): number {
   return holders.filter(({ hold }) => hold.client === client).length;
 }
 
-function countedLink({ hold: { client }, node, key, list, at }: Counted): CauseLink {
+function countedLink({ hold: { client }, node, key, list, at }: OwnChange): CauseLink {
   return { atNs: list[at]!.atNs, text: `${node} counted ${client} in ${key}`, observation: list[at]!.line };
 }
 
