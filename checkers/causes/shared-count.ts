@@ -223,8 +223,7 @@ interface Loss {
 function lossOf({ list, at }: OwnChange, { until, left, line, atNs }: Wrong, count: Count): Loss | undefined {
   const accounts = accountsOf(list, count);
   const gone = Math.min(accounts.goneAfter(at), until);
-  // Whatever befell it before, from then on it was the same number.
-  if (!accounts.between(at, gone)) return undefined;
+  if (!accounts.between(Math.max(accounts.madeAt(at), 0), gone)) return undefined;
   const stood = Math.max(0, (numberIn(list[gone - 1]!.after) - count.absent) * count.direction);
   if (Number.isNaN(stood)) return undefined;
   if (gone === until) return left.exists === 'no' ? { before: until, line, atNs, stood } : undefined;
