@@ -2,12 +2,12 @@
  * What must not have happened between two writes on a node, for a cause to be the only one that is left: each is a way in which
  * a key may go without a line that says so.
  */
-import { clockMovesOf, mayMoveBetween } from '../../harness/record/facts/clock-moves.js';
+import { type ClockMove, clockMovesOf, mayMoveBetween } from '../../harness/record/facts/clock-moves.js';
 import type { Origin } from '../../harness/record/facts/commands/state.js';
 import { type Evidence, OBSERVED_WITHIN_NS } from '../../harness/record/facts/evidence.js';
 import { firstIndex } from '../../harness/record/facts/first-index.js';
 import type { ClockReading, KeyWrite, SampleObservation } from '../../harness/record/facts/key-writes.js';
-import type { Hold } from '../../harness/vocabulary/verdict.js';
+import type { CauseLink, Hold } from '../../harness/vocabulary/verdict.js';
 
 /** A client that was granted the lock. */
 export interface Party {
@@ -232,4 +232,20 @@ export function isByRightClocks(
   if (!untilTimeOfDay) return true;
   if (client === undefined || Math.abs(evidence.skewAt({ ranNs, serverWallMs })) > READING_MS) return false;
   return !clockMovesOf(evidence.effects, client).some(({ span }) => span.earliestNs <= atNs);
+}
+
+/** What moved a node's clock between the two instants, where jumps alone may have and a fault tells of each; undefined otherwise. */
+export function onlyJumpsBetween(
+  node: string,
+  fromNs: number,
+  untilNs: number,
+  { effects }: Evidence,
+): readonly ClockMove[] | undefined {
+  const moves = clockMovesOf(effects, node).filter((move) => mayMoveBetween(move, fromNs, untilNs));
+  return moves.length > 0 && moves.every(({ ratePpm, strobes }) => ratePpm === 0 && !strobes) ? moves : undefined;
+}
+
+/** That a fault moved a clock. */
+export function moveLink({ span: { record } }: Pick<ClockMove, 'span'>): CauseLink {
+  return { atNs: record.atNs, text: record.did, history: record.i };
 }

@@ -13,7 +13,6 @@
  *
  * Excludes times of day that clients gave their scripts (`taken-over-by-clock` tells of those), and clocks that drift.
  */
-import { clockMovesOf, mayMoveBetween } from '../../harness/record/facts/clock-moves.js';
 import { type Change, ownersBy, partsOf, stores } from '../../harness/record/facts/commands/changes.js';
 import type { Evidence } from '../../harness/record/facts/evidence.js';
 import type { Overlap } from '../../harness/record/facts/overlaps.js';
@@ -23,7 +22,7 @@ import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Cause, Hold } from '../../harness/vocabulary/verdict.js';
 import { leaseLink } from './contest.js';
 import { changedBy, type OwnChange } from './counted-holds.js';
-import { READING_MS } from './meanwhile.js';
+import { moveLink, onlyJumpsBetween, READING_MS } from './meanwhile.js';
 import { RelatedKeys } from './own-stores.js';
 import { wholeEvidenceOf } from './whole-evidence.js';
 
@@ -69,9 +68,10 @@ function membersIn(state: Change['before']): number {
 
 function causeOf(member: Member, taken: Member, evidence: Evidence, observations: Observations): Cause | undefined {
   const { hold, node, key, name, list, at } = member;
-  const gone = list.findIndex((change, n) => n > at && stores(change.after, name) !== 'yes');
+  let gone = at + 1;
+  while (gone < taken.at && stores(list[gone]!.after, name) === 'yes') gone++;
   const removal = list[gone];
-  if (!removal || gone >= taken.at || stores(removal.after, name) !== 'no') return undefined;
+  if (!removal || gone === taken.at || stores(removal.after, name) !== 'no') return undefined;
   const { by } = removal;
   if (by?.name !== 'ZREMRANGEBYSCORE' || !by.script || by.client === undefined || by.client === hold.client)
     return undefined;
@@ -84,17 +84,15 @@ function causeOf(member: Member, taken: Member, evidence: Evidence, observations
   if ([set.by.script.line, by.script.line].some((line) => tellsTime(observations, line))) return undefined;
   const leftMs = score - set.by.serverWallMs - (removal.atNs - set.ranFromNs) / 1e6;
   if (!(leftMs > READING_MS)) return undefined;
-  const moves = clockMovesOf(evidence.effects, node).filter((move) =>
-    mayMoveBetween(move, set.ranFromNs, removal.atNs),
-  );
-  if (moves.length === 0 || moves.some(({ ratePpm, strobes }) => ratePpm !== 0 || strobes)) return undefined;
+  const jumps = onlyJumpsBetween(node, set.ranFromNs, removal.atNs, evidence);
+  if (!jumps) return undefined;
   const took = `${by.client} took ${hold.client}'s permit in ${key} out as over by ${node}'s clock (${by.name}), which had jumped ahead`;
   return {
     name: 'clock-jumped',
     sentence: `${took}; by the machine's own ${durationOfMs(Math.round(leftMs))} of its time was left. ${taken.hold.client} was granted ${hold.key} after that.`,
     chain: [
       { atNs: list[at]!.atNs, text: `${node} stored ${hold.client}'s permit in ${key}`, observation: list[at]!.line },
-      ...moves.map(({ span: { record } }) => ({ atNs: record.atNs, text: record.did, history: record.i })),
+      ...jumps.map(moveLink),
       { atNs: removal.atNs, text: took, observation: removal.line },
       {
         atNs: taken.list[taken.at]!.atNs,

@@ -11,17 +11,17 @@
  * stored nothing else; everything is known that became of the numbers in question; and the grant that should not have been made found
  * it free. `count-expired`: a holder was counted in a number that expired when it stood for somebody, and whose time was set by a
  * client; the server's clock was not moved since, or it was put back and the number was there still. `clock-jumped`: the same, where
- * by the machine's own clock some of that time was left, and nothing but jumps moved that of the server. The holder still holds at that grant, or it gave back to the next number, which
- * had never counted it: by a release that was answered before that grant, and began when that number was there, or by the only
- * command about the number that its client sent since that began. Each such loss alone would have let that grant through, whatever
- * else befell the number. `returned-too-often`: to one number a client gave back more than it had taken of it, what it holds aside,
+ * by the machine's own clock some of that time was left, and nothing but jumps moved that of the server. The holder still holds at
+ * that grant, or it gave back to the next number, which had never counted it: by a release that was answered before that grant, and
+ * began when that number was there, or by the only command about the number that its client sent since that began. Each such loss
+ * alone would have let that grant through, whatever else befell the number. `returned-too-often`: to one number a client gave back more than it had taken of it, what it holds aside,
  * and could have held when that number was made. Where a number stood for nobody when it expired, or was removed by who counts, the
  * reason is looked for in that number.
  *
  * Excludes numbers that were lost in any other way, or that strangers and replication links had a hand in; independent nodes; and
  * locks that keep holders by name, or in more than one number.
  */
-import { type ClockMove, clockMovesOf, mayMoveBetween } from '../../harness/record/facts/clock-moves.js';
+import type { ClockMove } from '../../harness/record/facts/clock-moves.js';
 import type { Change } from '../../harness/record/facts/commands/changes.js';
 import { type Origin, stateBy } from '../../harness/record/facts/commands/state.js';
 import type { Evidence } from '../../harness/record/facts/evidence.js';
@@ -36,7 +36,7 @@ import type { Cause, CauseLink, Hold } from '../../harness/vocabulary/verdict.js
 import { leaseLink } from './contest.js';
 import { countedBy, directionOf, type OwnChange } from './counted-holds.js';
 import { gaveBackLate, type Missing } from './gave-back-late.js';
-import { READING_MS, wasMovedBetween } from './meanwhile.js';
+import { moveLink, onlyJumpsBetween, READING_MS, wasMovedBetween } from './meanwhile.js';
 import { RelatedKeys } from './own-stores.js';
 import { accountsOf, type Count, numberIn } from './shared-accounts.js';
 import { wholeEvidenceOf } from './whole-evidence.js';
@@ -165,7 +165,7 @@ function causeOfLoss(
     sentence: `${node} had counted ${hold.client} in ${key}, which expired ${when}, ${time}; ${text ? `${text}; ` : ''}${overlap.second.client} was granted it after that.`,
     chain: [
       countedLink(counted),
-      ...jumps.map(({ span: { record } }) => ({ atNs: record.atNs, text: record.did, history: record.i })),
+      ...jumps.map(moveLink),
       { atNs: loss.atNs, text: `${key} had expired on ${node}, ${time}`, observation: loss.line },
       ...(text ? [{ atNs: back.atNs, text, observation: back.line }] : []),
       grantedLink(overlap),
@@ -192,9 +192,8 @@ function whyOver(
     return gainedMs > READING_MS ? undefined : expired;
   const leftMs = set.after.expires.fromMs - serverWallMs - (atNs - set.ranFromNs) / 1e6;
   if (leftMs > READING_MS) {
-    const moves = clockMovesOf(evidence.effects, node).filter((move) => mayMoveBetween(move, set.ranFromNs, atNs));
-    const areJumps = moves.length > 0 && moves.every(({ ratePpm, strobes }) => ratePpm === 0 && !strobes);
-    return areJumps ? { name: 'clock-jumped', jumps: moves } : undefined;
+    const jumps = onlyJumpsBetween(node, set.ranFromNs, atNs, evidence);
+    return jumps && { name: 'clock-jumped', jumps };
   }
   // It had longer than it was given, where the clock was put back; and was there still when that was done.
   const isPutBack = gainedMs < -READING_MS && !wasMovedBetween(node, seen.ranFromNs, atNs, evidence);

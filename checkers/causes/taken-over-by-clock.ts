@@ -25,6 +25,7 @@ import type { Observations } from '../../harness/vocabulary/history.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { CauseLink } from '../../harness/vocabulary/verdict.js';
 import { type Contest, type Explanation, goneLink, grantLink, leaseLink, type Reason } from './contest.js';
+import { moveLink } from './meanwhile.js';
 
 /** Every request that is still on its way when a clock is set has arrived by then. */
 const SET_SINCE_NS = 1e9;
@@ -42,11 +43,6 @@ export function takenOverByClock({ observations }: CheckInput): Reason {
     const takers = settingOf(gone.client, gone, evidence);
     const toldMs = takers && timeGiven(gone, takers, clocks);
     if (toldMs === undefined) return undefined;
-    const link = (move: ClockMove) => ({
-      atNs: move.span.record.atNs,
-      text: move.span.record.did,
-      history: move.span.record.i,
-    });
     const over = `and by which ${earlier.hold.client}'s lease was over; ${earlier.hold.client}'s value was still there.`;
     const { hold, write } = earlier;
     const holders = settingOf(hold.client, write, evidence);
@@ -56,11 +52,11 @@ export function takenOverByClock({ observations }: CheckInput): Reason {
     if (takers!.move) {
       if (takers!.offsetMs < 0 || toldMs <= gone.before!.expires.untilMs) return undefined;
       const took = `${gone.client} took ${key} over by its own clock (${gone.command}), which was ${durationOfMs(takers!.offsetMs)} ahead`;
-      return explained(`${took} ${over}`, took, link(takers!.move), contest);
+      return explained(`${took} ${over}`, took, moveLink(takers!.move), contest);
     }
     if (!holders!.move || holders!.offsetMs >= 0 || !isOver(storedMs, toldMs, contest)) return undefined;
     const took = `${gone.client} took ${key} over by its clock (${gone.command}): ${hold.client}'s had been ${durationOfMs(-holders!.offsetMs)} behind when it was granted`;
-    return explained(`${took}, ${over}`, took, link(holders!.move), contest);
+    return explained(`${took}, ${over}`, took, moveLink(holders!.move), contest);
   };
 }
 
