@@ -12,7 +12,7 @@ import { buildLinkShaper } from '../../harness/machine/link-shaper.js';
 import { cacheFolder, findRedis } from '../../harness/machine/redis-binary.js';
 import type { PlanStep } from '../../harness/vocabulary/faults.js';
 import { faults } from '../../nemesis/index.js';
-import { jobInside } from '../support/job-inside.js';
+import { BUNDLED, jobInside } from '../support/job-inside.js';
 import { namedServerHere } from '../support/named-server.js';
 import { haveCompiler } from '../support/needs.js';
 import type { Job, Probe, Seen } from '../support/nemesis/inside.js';
@@ -379,34 +379,19 @@ const onCluster: Case[] = [
 let folder = '';
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'lock-torture-nemesis-'));
-  const common = {
-    bundle: true,
-    platform: 'node',
-    target: 'node20',
-    format: 'esm',
+  await build({
+    ...BUNDLED,
     outdir: folder,
-    logLevel: 'error',
-  } as const;
-  // Some dependencies are CommonJS and ask for `require`.
-  const banner = { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" };
-  await build({
-    ...common,
-    banner,
-    entryPoints: [join(support, 'nemesis/inside.ts'), join(root, 'harness/client/main.ts')],
-    outbase: root,
-    outExtension: { '.js': '.mjs' },
-  });
-  await build({
-    ...common,
-    banner,
-    entryPoints: [join(root, 'lock-impl/set-nx-px.ts'), join(root, 'lock-impl/redlock.ts')],
+    entryPoints: [
+      join(support, 'nemesis/inside.ts'),
+      ...['harness/client/main.ts', 'lock-impl/set-nx-px.ts', 'lock-impl/redlock.ts'].map((path) => join(root, path)),
+    ],
     outbase: root,
     outExtension: { '.js': '.mjs' },
   });
   // A program of its own, which `replica` starts from beside itself.
   await build({
-    ...common,
-    banner,
+    ...BUNDLED,
     entryPoints: [join(root, 'harness/topologies/failover-manager/main.ts')],
     outdir: join(folder, 'test/support/nemesis'),
   });

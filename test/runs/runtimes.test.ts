@@ -13,6 +13,7 @@ import { monotonicNs, realClock } from '../../harness/runtimes/real-clock.js';
 import { services } from '../../harness/topologies/services.js';
 import type { Host, Runtime } from '../../harness/vocabulary/host.js';
 import { properties } from '../support/hosts/properties.js';
+import { BUNDLED } from '../support/job-inside.js';
 import { haveCompiler } from '../support/needs.js';
 import { bases, noDocker } from '../support/needs-docker.js';
 import { freshFolder, ROOT } from '../support/torture.js';
@@ -25,14 +26,8 @@ describe.runIf(haveCompiler)('netns', () => {
   beforeAll(async () => {
     const folder = freshFolder();
     const outfile = join(folder, 'inside.mjs');
-    const banner = "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);";
     await build({
-      bundle: true,
-      platform: 'node',
-      target: 'node20',
-      format: 'esm',
-      logLevel: 'error',
-      banner: { js: banner },
+      ...BUNDLED,
       entryPoints: [join(import.meta.dirname, '../support/hosts/inside.ts')],
       outfile,
     });

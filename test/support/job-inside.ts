@@ -1,6 +1,17 @@
 /** Programs of tests that need a network of their own. */
 import { spawn } from 'node:child_process';
 
+/** How esbuild makes such a program of its sources: it is run where the project's files are not compiled. */
+export const BUNDLED = {
+  bundle: true,
+  platform: 'node',
+  target: 'node20',
+  format: 'esm',
+  logLevel: 'error',
+  // Some dependencies are CommonJS and ask for `require`.
+  banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
+} as const;
+
 /**
  * Runs a program in network and process namespaces of its own, as an ordinary user too: it reads a job from standard input, and its
  * lines, in JSON, are the answer. Rejects with what it had said by then where it ends with another status than 0.

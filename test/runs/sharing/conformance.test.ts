@@ -15,7 +15,7 @@ import type { LockDefinition } from '../../../harness/vocabulary/lock.js';
 import { locks } from '../../../lock-impl/index.js';
 import type { Finding, Job } from '../../support/conformance/inside.js';
 import { properties } from '../../support/conformance/properties.js';
-import { jobInside } from '../../support/job-inside.js';
+import { BUNDLED, jobInside } from '../../support/job-inside.js';
 import { clientMain, projectFolder } from '../../support/lock-client.js';
 import { lacking } from '../../support/needs-service.js';
 
@@ -42,14 +42,8 @@ let folder = '';
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'lock-torture-conformance-'));
   await build({
-    bundle: true,
-    platform: 'node',
-    target: 'node20',
-    format: 'esm',
+    ...BUNDLED,
     outdir: folder,
-    logLevel: 'error',
-    // Some dependencies are CommonJS and ask for `require`.
-    banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
     entryPoints: {
       inside: join(support, 'conformance/inside.ts'),
       // A program of its own, which `replica` starts from beside itself.

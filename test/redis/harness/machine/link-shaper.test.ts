@@ -10,6 +10,7 @@ import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildLinkShaper, linkShaperTrouble } from '../../../../harness/machine/link-shaper.js';
 import { inNamespaces, isRoot } from '../../../../harness/machine/namespaces.js';
+import { BUNDLED } from '../../../support/job-inside.js';
 import type { Measured } from '../../../support/links/inside.js';
 import { haveCompiler } from '../../../support/needs.js';
 
@@ -26,13 +27,8 @@ beforeAll(async () => {
   cpSync(built.path, linkShaper);
   await build({
     entryPoints: [join(import.meta.dirname, '../../../support/links/inside.ts')],
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    target: 'node20',
-    banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
+    ...BUNDLED,
     outfile: join(folder, 'inside.mjs'),
-    logLevel: 'error',
   });
   for (const path of [folder, linkShaper, join(folder, 'inside.mjs')]) chmodSync(path, 0o777);
 });
