@@ -285,6 +285,13 @@ const descriptions: Record<string, Description> = {
       'https://zookeeper.apache.org/doc/current/recipes.html#sc_recipes_Locks',
     ),
   },
+  'place-expired': {
+    phrase: 'its place in the queue ended before its time',
+    blame: lock(
+      'A place in a queue lasts until its client leaves, or its declared time is over: the queue must be there for as long.',
+      'https://zookeeper.apache.org/doc/current/recipes.html#sc_recipes_Locks',
+    ),
+  },
   'granted-beside': {
     phrase: 'it was granted beside a holder that its record named',
     blame: lock(

@@ -4,13 +4,16 @@
  * Example: c4 takes a permit, and gives it back. Its DECR is on its way when the number expires; c1 takes the first permit of the
  * next number, and then the DECR comes there: c1 holds, and the number says that nobody does.
  *
- * What a client began to give back before the next number was there may have come to none. So it must have sent one command alone
- * about the number since, and that must have come to the next one.
+ * What a client began to give back may have come to no number, where one that expired left none, and what came to the next one be of
+ * something else that it took. So it must have sent one command alone about the number until it was told that it had given back.
  */
 import type { Change } from '../../harness/record/facts/commands/changes.js';
+import { stateBy } from '../../harness/record/facts/commands/state.js';
 import type { Evidence } from '../../harness/record/facts/evidence.js';
+import { firstIndex } from '../../harness/record/facts/first-index.js';
 import { holdsOf } from '../../harness/record/facts/holds.js';
 import { releasesAnsweredNs } from '../../harness/record/facts/releases-answered.js';
+import type { CommandObservation } from '../../harness/vocabulary/history.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import { countedBy, type OwnChange } from './counted-holds.js';
 import type { RelatedKeys } from './own-stores.js';
@@ -58,26 +61,38 @@ export function gaveBackLate(
     const back = steps.find(mayGiveBack);
     const counted = back && countedBy(hold, evidence, related);
     if (!back || counted?.node !== node || counted.key !== key || counted.at >= made) continue;
-    // What it began to give back before that number was there may have come to none, and this be of what it took before or since.
-    if (hold.untilNs < madeNs && !isOnlyReturn(counted, back, observations)) continue;
+    if (!isOnlyReturn(counted, answeredNs[k]!, count, observations)) continue;
     found.push({ counted, back });
   }
   return found;
 }
 
-/** Whether a change of a number was in the only command about it that a client can have sent since it began to give back. */
+/**
+ * Whether one command alone of a client can have given back, of all that it may have sent from when it began to until it was told that
+ * it had: any that may have found no number, or gave back to one.
+ */
 function isOnlyReturn(
   { hold, key, list, at }: OwnChange,
-  { line }: Change,
+  answeredNs: number,
+  count: Count,
   observations: CheckInput['observations'],
 ): boolean {
-  const since = list.slice(at + 1).filter((change) => change.line <= line);
-  if (since.some(({ how }) => how === 'gap' || how === 'sample')) return false;
-  let sent = 0;
-  for (let n = list[at]!.line + 1; n <= line; n++) {
+  const later = firstIndex(list.length, (n) => n > at && list[n]!.ranFromNs > answeredNs);
+  const steps = list.slice(at, later);
+  if (steps.slice(1).some(({ how }) => how === 'gap' || how === 'sample')) return false;
+  const returns = new Set(
+    steps.filter((step) => countStep(step, count) === -1).map(({ by }) => by?.script?.line ?? by?.line),
+  );
+  const mayHaveFoundNone = ({ serverWallMs: ms }: CommandObservation, line: number) => {
+    const before = steps[firstIndex(steps.length, (n) => steps[n]!.line >= line) - 1]!;
+    return stateBy(before.after, { fromMs: ms, untilMs: ms }).exists !== 'yes';
+  };
+  const end = list[later]?.line ?? observations.length;
+  let mayBeIt = 0;
+  for (let n = steps[0]!.line + 1; n < end; n++) {
     const seen = observations.line(n);
-    if (seen?.type === 'command' && seen.client === hold.client && seen.atNs >= hold.untilNs && seen.argv.includes(key))
-      sent++;
+    if (seen?.type !== 'command' || seen.client !== hold.client || seen.atNs < hold.untilNs) continue;
+    if (seen.argv.includes(key) && (returns.has(n) || mayHaveFoundNone(seen, n))) mayBeIt++;
   }
-  return sent === 1;
+  return mayBeIt === 1;
 }

@@ -33,7 +33,7 @@ export function grantedPastQueue(passed: Passed, input: CheckInput): Cause | und
   for (const granted of ownStoresOf(passed.by, evidence, related)) {
     const grant = evidence.readingOf(granted.node)!.changes(granted.key).ofLine(granted.line)!;
     if (!granted.inTime || isQueue(grant.after)) continue;
-    const places = placesOf(passed, granted.node, evidence, related);
+    const places = placesOf(passed, granted.node, input.history, evidence, related);
     const [first] = places;
     if (!first || !isBelieved(granted.node, first.atNs, grant.atNs, evidence, 0, 'still')) continue;
     const isOwn = ({ by, name }: { by: Origin; name: string }) =>

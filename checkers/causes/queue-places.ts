@@ -2,7 +2,9 @@
 import { type Change, type KeyChanges, ownersBy } from '../../harness/record/facts/commands/changes.js';
 import type { StoredState } from '../../harness/record/facts/commands/state.js';
 import type { Evidence } from '../../harness/record/facts/evidence.js';
+import { holdsOf } from '../../harness/record/facts/holds.js';
 import { RECKONING_NS } from '../../harness/record/facts/key-writes.js';
+import type { History } from '../../harness/vocabulary/history.js';
 import type { Hold } from '../../harness/vocabulary/verdict.js';
 import { ownStoresOf, type RelatedKeys } from './own-stores.js';
 
@@ -30,14 +32,17 @@ export interface QueuePlace {
 export function placesOf(
   { waiter, waiterAskedNs, askedNs }: Passed,
   node: string,
+  history: History,
   evidence: Evidence,
   related: RelatedKeys,
 ): QueuePlace[] {
   const reading = evidence.readingOf(node)!;
-  const connection = sourceOf(waiter, node, evidence, related);
+  // Where the server was away meanwhile, the same process came over another one before.
+  const before = lastHoldBefore(waiter.client, waiterAskedNs, history);
+  const own = [waiter, ...(before ? [before] : [])].map((hold) => sourceOf(hold, node, evidence, related));
   const places = (related.of(waiter.key, reading) ?? []).flatMap((key) =>
     reading.changes(key).list.flatMap(({ by, after, line, atNs, ranFromNs }): QueuePlace[] => {
-      if (by?.client !== waiter.client || by.source !== connection || !isQueue(after)) return [];
+      if (by?.client !== waiter.client || !own.includes(by.source) || !isQueue(after)) return [];
       if (ranFromNs < waiterAskedNs - RECKONING_NS || atNs >= askedNs) return [];
       return ownersBy(after, line).map((name) => ({ key, name, line, atNs, serverWallMs: by.serverWallMs }));
     }),
@@ -45,6 +50,15 @@ export function placesOf(
   places.sort((a, b) => a.line - b.line);
   const name = places.at(-1)?.name;
   return places.filter((place) => place.name === name);
+}
+
+function lastHoldBefore(client: string, byNs: number, history: History): Hold | undefined {
+  const holds = holdsOf(history);
+  const who = history.operations.clients.indexOf(client);
+  let last = -1;
+  for (let k = 0; k < holds.count; k++)
+    if (holds.client[k] === who && holds.fromNs[k]! < byNs && !(holds.fromNs[last]! > holds.fromNs[k]!)) last = k;
+  return last < 0 ? undefined : holds.hold(last);
 }
 
 /** The connection over which a client was granted the lock. */

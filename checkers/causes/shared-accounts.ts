@@ -105,16 +105,22 @@ export class Accounts {
   }
 
   /**
-   * What a client took and gave back before a change; undefined: it may have taken more in something of which it is not known what
-   * it was.
+   * How many a client took of the numbers before a change, and did not give back to them; undefined: it may have taken more in
+   * something of which it is not known what it was. What it gave back to one that had not counted it takes nothing from others.
    */
-  ofClient(client: string, end: number, mayHaveTaken: (untold: Change) => boolean): Account | undefined {
+  leftOf(client: string, end: number, mayHaveTaken: (untold: Change) => boolean): number | undefined {
     const untold = this.untold.slice(0, placeOf(this.untold, end));
     if (untold.some((at) => mayHaveTaken(this.list[at]!))) return undefined;
     const { at, returned } = this.clients.get(client) ?? { at: [], returned: [] };
-    const high = placeOf(at, end);
-    const back = returned[high - 1] ?? 0;
-    return { taken: high - back, returned: back };
+    let [all, ofOne] = [0, 0];
+    for (let n = 0; n < placeOf(at, end); n++) {
+      if (n > 0 && this.since[at[n]!] !== this.since[at[n - 1]!]) {
+        all += Math.max(0, ofOne);
+        ofOne = 0;
+      }
+      ofOne += returned[n]! > (returned[n - 1] ?? 0) ? -1 : 1;
+    }
+    return all + Math.max(0, ofOne);
   }
 
   private add(at: number, change: Change, count: Count): void {

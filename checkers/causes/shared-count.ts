@@ -22,7 +22,7 @@
  * locks that keep holders by name, or in more than one number.
  */
 import type { ClockMove } from '../../harness/record/facts/clock-moves.js';
-import type { Change } from '../../harness/record/facts/commands/changes.js';
+import { type Change, lastTimed } from '../../harness/record/facts/commands/changes.js';
 import { type Origin, stateBy } from '../../harness/record/facts/commands/state.js';
 import type { Evidence } from '../../harness/record/facts/evidence.js';
 import { firstIndex } from '../../harness/record/facts/first-index.js';
@@ -200,12 +200,6 @@ function whyOver(
   return isPutBack ? expired : undefined;
 }
 
-/** The last of the changes before a place that changed the time of what is there. */
-function lastTimed(list: readonly Change[], end: number): Change | undefined {
-  for (let n = end - 1; n >= 0; n--) if (list[n]!.before.expires !== list[n]!.after.expires) return list[n];
-  return undefined;
-}
-
 /** That the number had expired, which the line of a command shows; `before`: the first change that came after it. */
 interface Loss {
   readonly before: number;
@@ -250,8 +244,8 @@ function excessReturn(
       holders.filter(({ at }) => at >= from && at < until),
     );
   const excess = [...(since ?? [])].find(([client, { taken, returned }]) => {
-    const old = accounts.ofClient(client, made, (untold) => mayHaveTaken(client, overlap.second.key, untold, history));
-    const mayHaveHeld = old && Math.max(0, old.taken - old.returned - held(client, 0, made));
+    const old = accounts.leftOf(client, made, (untold) => mayHaveTaken(client, overlap.second.key, untold, history));
+    const mayHaveHeld = old === undefined ? undefined : Math.max(0, old - held(client, 0, made));
     return mayHaveHeld !== undefined && returned - (taken - held(client, made, end)) > mayHaveHeld;
   });
   if (!excess) return undefined;

@@ -32,7 +32,7 @@ const SET_SINCE_NS = 1e9;
 /** How long before its request ran a client looked at its clock. */
 const LOOKED_WITHIN_MS = 250;
 
-export function takenOverByClock({ observations }: CheckInput): Reason {
+export function takenOverByClock({ observations, history }: CheckInput): Reason {
   return (contest, evidence) => {
     const { earlier, reached, gone, tenure, key } = contest;
     if (gone.client === undefined || gone.client === earlier.hold.client || !gone.script) return undefined;
@@ -45,7 +45,7 @@ export function takenOverByClock({ observations }: CheckInput): Reason {
     if (toldMs === undefined) return undefined;
     const over = `and by which ${earlier.hold.client}'s lease was over; ${earlier.hold.client}'s value was still there.`;
     const { hold, write } = earlier;
-    const holders = settingOf(hold.client, write, evidence);
+    const holders = settingOf(hold.client, write, evidence, history.event(hold.evidence[0]!)!.atNs);
     const storedMs = holders && timeGiven(write, holders, clocks);
     // What told no time left none behind: the script found one of before, or none.
     if (storedMs === undefined) return undefined;
@@ -79,11 +79,17 @@ interface Setting {
   move?: ClockMove;
 }
 
-function settingOf(client: string, request: KeyWrite, { effects }: Evidence): Setting | undefined {
+/** `askedNs`: when its client was told to ask for that, if it is known. */
+function settingOf(
+  client: string,
+  request: KeyWrite,
+  { effects }: Evidence,
+  askedNs = Number.NEGATIVE_INFINITY,
+): Setting | undefined {
   const moves = clockMovesOf(effects, client).filter(({ span }) => span.earliestNs <= request.ranNs);
   const [move, ...others] = moves.filter(({ span }) => span.latestNs >= request.ranNs - SET_SINCE_NS);
   if (!move) return { offsetMs: 0 };
-  if (others.length > 0 || move.ratePpm !== 0 || move.strobes || !wasSet(move.span, request)) return undefined;
+  if (others.length > 0 || move.ratePpm !== 0 || move.strobes || !wasSet(move.span, request, askedNs)) return undefined;
   return { offsetMs: move.offsetMs, move };
 }
 
@@ -102,9 +108,9 @@ function isOver(storedMs: number, toldMs: number, { earlier: { hold } }: Contest
   return toldMs - storedMs > hold.leaseMs;
 }
 
-/** Whether the clock had certainly been set for long when a request ran, and was not set right by then. */
-function wasSet({ fromNs, untilNs }: EffectSpan, { ranNs }: KeyWrite): boolean {
-  return fromNs <= ranNs - SET_SINCE_NS && untilNs >= ranNs;
+/** Whether the clock had certainly been set when its client could first look at it for a request, and was not set right by then. */
+function wasSet({ fromNs, untilNs }: EffectSpan, { ranNs }: KeyWrite, askedNs: number): boolean {
+  return fromNs <= Math.max(askedNs, ranNs - SET_SINCE_NS) && untilNs >= ranNs;
 }
 
 /** The time of day that a request was given, milliseconds since 1970, if it is what a clock showed then. */

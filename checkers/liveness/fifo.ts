@@ -31,7 +31,7 @@ import type { History } from '../../harness/vocabulary/history.js';
 import type { Checker, CheckInput } from '../../harness/vocabulary/run.js';
 import type { CheckerFindings, Hold, Violation } from '../../harness/vocabulary/verdict.js';
 import { grantedPastQueue } from '../causes/granted-past-queue.js';
-import { placeRemoved } from '../causes/place-removed.js';
+import { placeLost } from '../causes/place-lost.js';
 import { unexplained } from '../causes/unexplained.js';
 import { type LostPlace, lostPlaces } from './lost-place.js';
 
@@ -229,7 +229,7 @@ function proofOf({ waiter, by }: Overtaken, holds: Holds, grants: Grants): strin
 function explained(found: Violation, { waiter, by }: Overtaken, { callNs }: Grants, input: CheckInput): Violation {
   const [early, late] = found.holds as [Hold, Hold];
   const passed = { waiter: late, waiterAskedNs: callNs[waiter]!, by: early, askedNs: callNs[by]! };
-  const cause = grantedPastQueue(passed, input) ?? placeRemoved(passed, input);
+  const cause = grantedPastQueue(passed, input) ?? placeLost(passed, input);
   return cause ? { ...found, cause } : found;
 }
 

@@ -81,6 +81,12 @@ export function partsOf(state: StoredState): HeldParts | undefined {
   return held && held.type !== 'string' && held.type !== 'list' ? held : undefined;
 }
 
+/** The last of the changes before a place in their list that changed the time of what is there. */
+export function lastTimed(list: readonly Change[], end: number): Change | undefined {
+  for (let n = end - 1; n >= 0; n--) if (list[n]!.before.expires !== list[n]!.after.expires) return list[n];
+  return undefined;
+}
+
 /** A time of one state, from one change to the next; `from` and `until` bound when that was, ns since the epoch. */
 export interface StateSpan {
   readonly state: StoredState;

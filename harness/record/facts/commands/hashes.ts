@@ -168,7 +168,9 @@ export function anyOf(results: readonly Truth[]): Truth {
   return results.includes('unknown') ? 'unknown' : 'no';
 }
 
+/** When a key expires that was stored into: as before, or never where it was made. */
 export function keptKey({ exists, expires }: StoredState): Times {
+  if (exists === 'yes') return expires;
   return exists === 'no' ? NEVER : { fromMs: expires.fromMs, untilMs: NEVER.untilMs };
 }
 

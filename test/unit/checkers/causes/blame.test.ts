@@ -75,6 +75,7 @@ const BY_CAUSE: Record<BlameName, readonly string[]> = {
     'queue-head-gone',
     'granted-past-queue',
     'place-removed',
+    'place-expired',
     'asking-unasked',
     'count-expired',
     'returned-too-often',

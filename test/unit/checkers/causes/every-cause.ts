@@ -67,6 +67,10 @@ export const WITHOUT_ORACLE: Readonly<Record<string, { why: string; tests: strin
     why: 'no model has a lock whose record names several at once, readers and writers, and grants by it',
     tests: 'causes/granted-beside.test.ts',
   },
+  'place-expired': {
+    why: 'the queue of the model has no time of its own',
+    tests: 'causes/place-lost.test.ts',
+  },
   'script-unknown': {
     why: 'no model has scripts that a server may know or not, and MONITOR does not show what it answered',
     tests: 'causes/script-unknown.test.ts',

@@ -302,11 +302,20 @@ describe('taken-over-by-clock, where the clock of the holder was behind', () => 
     before?: (story: Story) => Story;
     by?: string;
     leaseMs?: number;
+    /** When c1 was told to acquire, and did. */
+    grant?: { sent: number; began: number };
   }
 
   /** c1's clock is 20 s slow; it is granted at 3 s for 5 s, and c2's script, whose clock is right, takes the lock over at 4 s. */
   function names(telling: Telling = {}): string[] {
-    const { offsetMs = -20_000, from = 1, before = (story: Story) => story, by = 'c2', leaseMs = LEASE_MS } = telling;
+    const {
+      offsetMs = -20_000,
+      from = 1,
+      before = (story: Story) => story,
+      by = 'c2',
+      leaseMs = LEASE_MS,
+      grant,
+    } = telling;
     const { storedMs = 3_000 + offsetMs, toldMs = 4_000 } = telling;
     const { effects = [{ kind: 'clock-jumped', who: ['c1'], offsetMs }] } = telling;
     const story = new Story().up('c1').up('c2').watch(0, 'r1').sample(0.5, 'r1');
@@ -317,7 +326,7 @@ describe('taken-over-by-clock, where the clock of the holder was behind', () => 
       story.command(at, 'r1', 'lua', ['exists', KEY]);
       story.command(at, 'r1', 'lua', ['set', KEY, `value-of-${client}`, 'PX', '5000']);
     };
-    story.grant('c1', 3.001, { leaseMs });
+    story.grant('c1', 3.001, { leaseMs, ...grant });
     script(3, 'c1', storedMs);
     before(story).sample(3.9, 'r1', { owner: 'value-of-c1', pttlMs: 4_099 });
     story.grant('c2', 4.001);
@@ -345,7 +354,10 @@ describe('taken-over-by-clock, where the clock of the holder was behind', () => 
   });
 
   it('is not where the clock had only just been set, or may have been anywhere, or the value may have gone', () => {
-    expect(names({ from: 2.5 })).toEqual(['unexplained']);
+    const grant = { sent: 2.4, began: 2.95 };
+    expect(names({ from: 2.5, grant })).toEqual(['unexplained']);
+    // All that it asks for since was asked by the clock that was set.
+    expect(names({ from: 2.5, grant: { ...grant, sent: 2.6 } })).toEqual(['taken-over-by-clock']);
     expect(names({ effects: [{ kind: 'clock-strobes', who: ['c1'], offsetMs: -20_000 }] })).toEqual(['unexplained']);
     expect(names({ effects: [{ kind: 'clock-jumped', who: ['c3'], offsetMs: -20_000 }] })).toEqual(['unexplained']);
     expect(names({ before: (story) => story.watch(3.92, 'r1', false).watch(3.94, 'r1') })).toEqual(['unexplained']);

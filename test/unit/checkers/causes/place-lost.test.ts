@@ -1,4 +1,7 @@
-/** That another client took a waiter out of the queue is said where it is proven, and each link of that is taken away once. */
+/**
+ * That another client took a waiter out of the queue, or the queue expired with it, is said where it is proven, and each link of that is
+ * taken away once.
+ */
 import { describe, expect, it } from 'vitest';
 import { fifo } from '../../../../checkers/liveness/fifo.js';
 import type { Quorum } from '../../../../harness/vocabulary/topology.js';
@@ -15,6 +18,8 @@ interface Telling {
   watchedFrom?: number;
   quorum?: Quorum;
   commandCount?: number;
+  /** Over which connection c2 was granted the lock before, if it was. */
+  earlierFrom?: string;
 }
 
 const pushed = (s: Story) => s.command(1.2, 'r1', 'c2', ['RPUSH', QUEUE, 'c2@1']);
@@ -28,6 +33,7 @@ function name({
   watchedFrom = 0.1,
   quorum = { kind: 'primary' },
   commandCount,
+  earlierFrom,
 }: Telling = {}) {
   const story = new Story().promised({ kind: 'fair' });
   for (const client of ['c1', 'c2']) {
@@ -36,7 +42,19 @@ function name({
     story.event(0.05, { type: 'client-up', ...where, ...says });
   }
   story.deployed(quorum).watch(watchedFrom, 'r1').sample(0.5, 'r1');
-  removed(queues(story).event(1.5, { type: 'step', client: 'c2', name: 'queued', clientNs: ns(1.5), hold: 1 }));
+  if (earlierFrom) {
+    story.grant('c2', 0.7).command(0.699, 'r1', 'c2', ['SET', KEY, 'c2@0', 'PX', '5000', 'NX'], 0, earlierFrom);
+    story.release('c2', 0.8).command(0.799, 'r1', 'c2', ['DEL', KEY], 0, earlierFrom);
+  }
+  removed(
+    queues(story).event(1.5, {
+      type: 'step',
+      client: 'c2',
+      name: 'queued',
+      clientNs: ns(1.5),
+      hold: earlierFrom ? 3 : 1,
+    }),
+  );
   story.grant('c2', 4, { sent: 1, began: 1.001 });
   story.grant('c1', 2.5, { sent: 2, began: 2.001 }).release('c1', 3);
   story.take(2.499, 'r1', 'c1', 'c1@2').sample(3.2, 'r1').command(3.5, 'r1', 'c1', ['DEL', KEY]);
@@ -84,6 +102,7 @@ describe('not named', () => {
     const replaced = (s: Story) => s.command(1.8, 'r1', 'c3', ['RESTORE', QUEUE, '0', 'x', 'REPLACE']);
     expect(name({ removed: replaced })).toBe('unexplained');
     const lasting = (ms: number) => (s: Story) => pushed(s).command(1.2, 'r1', 'c2', ['PEXPIRE', QUEUE, String(ms)]);
+    // In the millisecond in which it was over, c3's command may have found it, or not.
     expect(name({ queues: lasting(600) })).toBe('unexplained');
     expect(name({ queues: lasting(700) })).toBe('place-removed');
   });
@@ -100,8 +119,6 @@ describe('not named', () => {
   });
 
   it('where its time was over by the clock of the server', () => {
-    const aged = (s: Story) => pushed(s).command(1.3, 'r1', 'c2', ['PEXPIRE', QUEUE, '100']);
-    expect(name({ queues: aged })).toBe('unexplained');
     const ahead = (s: Story) => s.command(1.8, 'r1', 'c3', ['LREM', QUEUE, '0', 'c2@1'], 60_000);
     expect(name({ removed: ahead })).toBe('unexplained');
   });
@@ -127,5 +144,78 @@ describe('not named', () => {
     const jumped = { effects: [{ kind: 'clock-jumped' as const, who: ['r1'], offsetMs: 100 }] };
     const moved = (s: Story) => taken(1.8, 'c3')(s.fault(1.6, 0, 'clock', 'strike', jumped));
     expect(name({ removed: moved })).toBe('unexplained');
+  });
+});
+
+describe('the queue expired with all who stood in it', () => {
+  const none = (s: Story) => s;
+  const timed =
+    (by: string, ms: number, at = 1.3) =>
+    (s: Story) =>
+      pushed(s).command(at, 'r1', by, ['PEXPIRE', QUEUE, String(ms)]);
+
+  it('is named by whoever had set its time, whether or not anybody stood in it since', () => {
+    expect(name({ queues: timed('c2', 100), removed: none })).toBe('place-expired');
+    expect(name({ queues: timed('c3', 100), removed: none })).toBe('place-expired');
+    const again = (s: Story) => s.command(1.7, 'r1', 'c3', ['RPUSH', QUEUE, 'c3@1']);
+    expect(name({ queues: timed('c3', 100), removed: again })).toBe('place-expired');
+    // What another removes from nothing was gone by its time.
+    expect(name({ queues: timed('c3', 100) })).toBe('place-expired');
+    const before = (s: Story) =>
+      pushed(
+        s.command(1.15, 'r1', 'c3', ['RPUSH', QUEUE, 'c3@1']).command(1.16, 'r1', 'c3', ['PEXPIRE', QUEUE, '300']),
+      );
+    expect(name({ queues: before, removed: none })).toBe('place-expired');
+  });
+
+  it('is not named where it was there when the other was granted the lock', () => {
+    expect(name({ queues: timed('c3', 1_150), removed: none })).toBe('place-expired');
+    expect(name({ queues: timed('c3', 1_250), removed: none })).toBe('granted-past-queue');
+  });
+
+  it('is not named where a stranger had set its time, or nobody knows who', () => {
+    expect(name({ queues: timed('stranger', 100), removed: none })).toBe('unexplained');
+    const unknown = (s: Story) => s.command(1.35, 'r1', 'c3', ['SOMETHING', QUEUE]);
+    expect(name({ queues: timed('c3', 100), removed: unknown })).toBe('unexplained');
+  });
+
+  it('is not named where the place may have ended by its declared time, or the lock declares none', () => {
+    const late = (s: Story) => s.command(2.45, 'r1', 'c3', ['GET', 'elsewhere'], 9_000);
+    expect(name({ queues: timed('c3', 100), removed: none, deadline: false })).toBe('unexplained');
+    expect(name({ queues: timed('c3', 6_000), removed: late })).not.toBe('place-expired');
+  });
+
+  it('is not named where its client stored its place again, or had stored none', () => {
+    const again = (s: Story) => s.command(1.7, 'r1', 'c2', ['RPUSH', QUEUE, 'c2@1']);
+    expect(name({ queues: timed('c3', 100), removed: again })).not.toBe('place-expired');
+    const others = (s: Story) =>
+      s.command(1.2, 'r1', 'c3', ['RPUSH', QUEUE, 'c2@1']).command(1.3, 'r1', 'c3', ['PEXPIRE', QUEUE, '100']);
+    expect(name({ queues: others, removed: none })).toBe('unexplained');
+  });
+
+  it('is not named where the server was not seen all the time, ran as another process, or its clock was moved', () => {
+    const queues = timed('c3', 100);
+    expect(name({ queues, removed: none, watchedFrom: 1.25 })).toBe('unexplained');
+    expect(name({ queues, removed: (s) => s.watch(1.6, 'r1', false).watch(1.61, 'r1') })).toBe('unexplained');
+    expect(name({ queues, removed: (s) => s.sample(1.6, 'r1', { runId: 'run-2' }) })).toBe('unexplained');
+    const jumped = { effects: [{ kind: 'clock-jumped' as const, who: ['r1'], offsetMs: 100 }] };
+    expect(name({ queues, removed: (s) => s.fault(1.35, 0, 'clock', 'strike', jumped) })).toBe('unexplained');
+    // A clock that jumped after the time was set, and before the place was stored.
+    const early = (s: Story) =>
+      s
+        .command(1.05, 'r1', 'c3', ['RPUSH', QUEUE, 'c3@1'])
+        .command(1.06, 'r1', 'c3', ['PEXPIRE', QUEUE, '900'])
+        .fault(1.1, 0, 'clock', 'strike', jumped);
+    expect(name({ queues: (s) => pushed(early(s)), removed: none })).toBe('unexplained');
+  });
+
+  it('is told where its client reconnected since, of which an earlier hold tells', () => {
+    const queues = (s: Story) =>
+      s
+        .command(1.2, 'r1', 'c2', ['RPUSH', QUEUE, 'c2@1'], 0, '10.77.0.9:40001')
+        .command(1.3, 'r1', 'c2', ['PEXPIRE', QUEUE, '100'], 0, '10.77.0.9:40001');
+    expect(name({ queues, removed: none })).toBe('unexplained');
+    expect(name({ queues, removed: none, earlierFrom: '10.77.0.9:40001' })).toBe('place-expired');
+    expect(name({ queues, removed: none, earlierFrom: '10.77.0.9:40002' })).toBe('unexplained');
   });
 });
