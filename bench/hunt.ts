@@ -1,7 +1,7 @@
 /**
  * `npm run bench -- hunt`: schedules in virtual time per second that the processors spend on them, Node's and the servers' together;
  * and how many of them are the same, byte by byte, when they are played again: in another process, in another folder and environment,
- * by eight processes, and beside twice as many busy loops as there are cores. Each process stays on one core (`taskset`). Of each
+ * by two and by eight processes, and beside twice as many busy loops as there are cores. Each process stays on one core (`taskset`). Of each
  * topology with its own lock.
  */
 import { spawn } from 'node:child_process';
@@ -48,6 +48,7 @@ const BUSY = 'for (;;);';
 const REPETITIONS: readonly Repetition[] = [
   { name: 'process', workers: 1 },
   { name: 'elsewhere', workers: 1, world: { cwd: '/', env: ELSEWHERE } },
+  { name: '2 workers', workers: 2 },
   { name: '8 workers', workers: 8 },
   { name: 'loaded', workers: 1, busyLoops: 2 * coresOfThisProcess().length },
 ];
@@ -73,12 +74,14 @@ export async function benchHunt(argv: string[]): Promise<void> {
     const asked = askedFor(topology);
     const numbers = schedulesOf(asked, Number(values.seed), warm + schedules);
     const one = await played(asked, numbers, warm, simulation);
+    print(`${topology}: played; now again`);
     const counts: string[] = [];
     for (const repetition of repetitions) {
       const digests = await repeated(asked, numbers, repetition, simulation);
       const identical = one.digests.filter((digest, n) => digest === digests[n]).length;
       if (identical < numbers.length) process.exitCode = 1;
       counts.push(`${identical} of ${numbers.length}`);
+      print(`${topology}, ${repetition.name}: ${counts.at(-1)} identical`);
     }
     print(
       columns(

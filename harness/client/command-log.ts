@@ -63,13 +63,18 @@ export function stateAfter(error: Error): CommandState {
 /** The commands of one operation. */
 export type OpCommands = readonly CommandRecord[];
 
+/**
+ * In whose code we are; one for all logs, each of which knows its own operations. Every storage that was ever used makes each promise
+ * of the process a little dearer, and a hunt plays thousands of clients in one.
+ */
+const within = new AsyncLocalStorage<OpCommands>();
+
 export class CommandLog {
   readonly #running = new Set<CommandRecord[]>();
-  readonly #within = new AsyncLocalStorage<OpCommands>();
 
   /** Calls the code of an operation that was begun. */
   within<T>(commands: OpCommands, call: () => T): T {
-    return this.#within.run(commands, call);
+    return within.run(commands, call);
   }
 
   /** From now on commands count as this operation's, until `end`. */
@@ -85,7 +90,7 @@ export class CommandLog {
 
   /** A command was made; whether it leaves shows in its state later. */
   add(record: CommandRecord): void {
-    const own = this.#within.getStore() as CommandRecord[] | undefined;
+    const own = within.getStore() as CommandRecord[] | undefined;
     if (own && this.#running.has(own)) own.push(record);
     else for (const commands of this.#running) commands.push(record);
   }

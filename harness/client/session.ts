@@ -65,6 +65,9 @@ interface Cancellable {
 
 type Answer = CallOutcome<object | undefined> & { began?: number; ended?: number };
 
+/** In whose code we are; one for all sessions, as in `command-log.ts`. */
+const runsWithin = new AsyncLocalStorage<Running>();
+
 export class Session {
   readonly #ports: SessionPorts;
   #connected: { client: LockClient; options: ClientOptions } | undefined;
@@ -76,7 +79,6 @@ export class Session {
   readonly #early = new WeakMap<LockHold, { sentNs: number; leaseMs: number }[]>();
   /** Operations that run; a step belongs to the one whose code it is in, or to the only one. */
   readonly #running = new Set<Running>();
-  readonly #within = new AsyncLocalStorage<Running>();
   readonly #acquiring = new Map<number, Cancellable>();
 
   constructor(ports: SessionPorts) {
@@ -279,7 +281,7 @@ export class Session {
     let ended: number;
     const began = nowNs();
     try {
-      const returned = await this.#within.run(running, () => log.within(commands, call));
+      const returned = await runsWithin.run(running, () => log.within(commands, call));
       ended = nowNs();
       settled = { returned };
     } catch (threw) {
@@ -323,7 +325,7 @@ export class Session {
   async #step(name: string): Promise<void> {
     const notice: Notice = { type: 'step', name, at: this.#ports.nowNs() };
     const [only] = this.#running;
-    const within = this.#within.getStore();
+    const within = runsWithin.getStore();
     const inside = within && this.#running.has(within) ? within : this.#running.size === 1 ? only : undefined;
     if (inside?.holdId !== undefined) notice.hold = inside.holdId;
     await this.#ports.write(notice);

@@ -221,7 +221,8 @@ export class ClientProcess {
       this.distrust(shown(line));
       return;
     }
-    const { value: starting } = conform(startingSchema, message);
+    // Not `conform`: of nearly every line it would put into words why it is no such notice.
+    const { data: starting } = startingSchema.safeParse(message);
     if (starting) {
       if (this.unasked(line)) this.starting(starting);
       return;

@@ -139,8 +139,12 @@ function unescapedScript(quoted: string): string[] | undefined {
 
 const ESCAPES: Record<string, string> = { n: '\n', r: '\r', t: '\t', a: '\u0007', b: '\b' };
 
+/** Nearly every word: nothing in it stands for something else. */
+const PLAIN = /^[ -[\]-~]*$/;
+
 /** Redis quotes bytes; what they spell is text in UTF-8. */
 function unquote(text: string): string {
+  if (PLAIN.test(text)) return text;
   const bytes = text.replace(/\\(?:x([0-9a-f]{2})|(.))/g, (_, hex: string | undefined, escaped: string) =>
     hex === undefined ? (ESCAPES[escaped] ?? escaped) : String.fromCharCode(Number.parseInt(hex, 16)),
   );

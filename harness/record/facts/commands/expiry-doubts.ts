@@ -25,10 +25,18 @@ export interface Ran {
   readonly ranFromNs: number;
 }
 
+/** What became of the key if it was gone, or if it was there. */
+interface Course {
+  readonly isGone: boolean;
+  readonly keys: ServerKeys;
+  /** How many commands were read: a look that leaves both courses is followed by others, and by more commands. */
+  read: number;
+}
+
 interface Doubt {
-  readonly before: StoredState;
   /** Since the first one came it is not known. */
   readonly ran: Ran[];
+  readonly courses: readonly Course[];
 }
 
 /** As a rule a look comes sooner than after so many. */
@@ -49,7 +57,8 @@ export class ExpiryDoubts {
     if (db !== DB) return;
     const doubt = this.doubts.get(name);
     if (doubt && doubt.ran.push(command) > MOST_COMMANDS) this.doubts.delete(name);
-    else if (!doubt && mayHaveExpired && before.exists === 'yes') this.doubts.set(name, { before, ran: [command] });
+    else if (!doubt && mayHaveExpired && before.exists === 'yes')
+      this.doubts.set(name, { ran: [command], courses: this.coursesOf(name, before, command) });
   }
 
   /** Rewrites the changes since by what the look leaves, and tells the state after them; undefined: it leaves both, or none. */
@@ -63,8 +72,9 @@ export class ExpiryDoubts {
       this.doubts.delete(name);
       return undefined;
     }
-    const left = [true, false]
-      .map((isGone) => this.replay(name, doubt, isGone))
+    for (const course of doubt.courses) this.readOn(course, doubt.ran);
+    const left = doubt.courses
+      .map(({ keys }) => keys)
       .filter((keys) => !contradicts(keys.by(keys.key(name, DB).state, sample.wall), name, sample, fieldsExpire));
     const [one, both] = left;
     if (!one || both) return undefined;
@@ -74,25 +84,32 @@ export class ExpiryDoubts {
     return state;
   }
 
-  private replay(name: string, { before, ran }: Doubt, isGone: boolean): ServerKeys {
+  private coursesOf(name: string, before: StoredState, { by, now, ranFromNs }: Ran): Course[] {
+    return [true, false].map((isGone) => {
+      const keys = new ServerKeys(this.clock, (other) => other === name, UNKNOWN);
+      const { fromMs, untilMs } = before.expires;
+      keys.key(name, DB).state = isGone
+        ? before
+        : { ...before, expires: { fromMs: Math.max(fromMs, now.fromMs), untilMs } };
+      keys.ranFromNs = ranFromNs;
+      if (isGone) keys.put(name, DB, ABSENT, { how: 'expired', line: by.line, atNs: by.atNs, applied: 'yes' });
+      return { isGone, keys, read: 0 };
+    });
+  }
+
+  private readOn(course: Course, ran: readonly Ran[]): void {
+    const { isGone, keys } = course;
     const [first] = ran;
-    const { by, now } = first!;
-    const keys = new ServerKeys(this.clock, (other) => other === name, UNKNOWN);
-    const key = keys.key(name, DB);
-    const { fromMs, untilMs } = before.expires;
-    key.state = isGone ? before : { ...before, expires: { fromMs: Math.max(fromMs, now.fromMs), untilMs } };
-    for (const command of ran) {
+    for (const command of ran.slice(course.read)) {
       keys.ranFromNs = command.ranFromNs;
-      if (isGone && command === first)
-        keys.put(name, DB, ABSENT, { how: 'expired', line: by.line, atNs: by.atNs, applied: 'yes' });
       // It was there at that instant, which is that of all that the same script did.
-      keys.isReplica = !isGone && (command === first || isOfOneScript(command.by, by));
+      keys.isReplica = !isGone && (command === first || isOfOneScript(command.by, first!.by));
       const execution = new RunningCommand(keys, command.by, command.args, DB, command.now);
       this.read(execution);
       execution.finish();
     }
     keys.isReplica = false;
-    return keys;
+    course.read = ran.length;
   }
 }
 

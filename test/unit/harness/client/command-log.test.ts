@@ -1,3 +1,4 @@
+import { executionAsyncResource } from 'node:async_hooks';
 import { describe, expect, test } from 'vitest';
 import {
   CommandLog,
@@ -103,4 +104,23 @@ test.each([
   ['WRONGTYPE Operation against a key holding the wrong kind of value', 'answered'],
 ])('after "%s" a command is %s', (message, state) => {
   expect(stateAfter(new Error(message))).toBe(state);
+});
+
+describe('several logs in one process, as in a simulated world', () => {
+  test('each counts the commands of its own operations', () => {
+    const [one, other] = [new CommandLog(), new CommandLog()];
+    const [ofOne, ofOther] = [one.begin(), other.begin()];
+    const made = command('r1', 10, 'SET', 'k');
+    one.within(ofOne, () => other.add(made));
+    expect([ofOne, ofOther]).toEqual([[], [made]]);
+  });
+
+  // Each storage that a log made would be copied to every promise of the process from then on.
+  test('share what tells in whose code they are', () => {
+    const storages = () => Object.getOwnPropertySymbols(executionAsyncResource()).length;
+    const [one, other] = [new CommandLog(), new CommandLog()];
+    const alone = one.within(one.begin(), storages);
+    expect(alone).toBeGreaterThan(0);
+    expect(other.within(other.begin(), () => one.within(one.begin(), storages))).toBe(alone);
+  });
 });
