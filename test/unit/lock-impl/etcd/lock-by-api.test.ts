@@ -19,13 +19,13 @@ it('keeps its session alive while it waits, and its lease begins with what was c
     request.resume();
     switch (request.url) {
       case '/v3/lease/grant':
-        return answer(response, { ID: '7', TTL: '1' });
+        return answer(response, { ID: '7', TTL: '5' });
       case '/v3/lock/lock':
         // Granted once the session has been kept alive: never, where nobody does so in the queue.
         waiting = response;
         return;
       case '/v3/lease/keepalive':
-        answer(response, { result: { ID: '7', TTL: '1' } });
+        answer(response, { result: { ID: '7', TTL: '5' } });
         aliveNs ??= nowNs();
         if (waiting) answer(waiting, { key: Buffer.from('k/7').toString('base64') });
         waiting = undefined;
@@ -41,7 +41,7 @@ it('keeps its session alive while it waits, and its lease begins with what was c
     const { port } = server.address() as AddressInfo;
     const client = await lock.connect({
       description: { kind: 'etcd', nodes: [{ name: 'e1', host: '127.0.0.1', port }] },
-      options: { commandTimeoutMs: 1_000 },
+      options: { commandTimeoutMs: 4_000 },
       random: { int: () => 0, float: () => 0 },
       nowNs,
       sleep: (ms: number, signal?: AbortSignal) => sleep(ms, undefined, { signal }).catch(() => {}),
@@ -49,7 +49,7 @@ it('keeps its session alive while it waits, and its lease begins with what was c
       renewed: () => {},
     } as unknown as TopologyAccess);
     const beganNs = nowNs();
-    const hold = await client.acquire('k', { leaseMs: 600, waitMs: 20_000, signal: NEVER });
+    const hold = await client.acquire('k', { leaseMs: 4_700, waitMs: 20_000, signal: NEVER });
     expect(hold).toMatchObject({ token: 9 });
     expect(hold!.grantSentNs).toBeGreaterThan(beganNs);
     expect(hold!.grantSentNs).toBeLessThanOrEqual(aliveNs!);

@@ -34,6 +34,11 @@ export class FakeZookeeper implements AsyncDisposable {
     return [...this.nodes.keys()].filter((path) => path.startsWith(`/${key}/`));
   }
 
+  /** Whether anybody is to hear of what becomes of who stands in line for a key. */
+  isWatched(key: string): boolean {
+    return this.places(key).some((path) => (this.watched.get(path)?.size ?? 0) > 0);
+  }
+
   /** Every session ends, and every connection with it. */
   endSessions(): void {
     for (const [path, session] of this.nodes) if (session !== 0n) this.nodes.delete(path);

@@ -1,6 +1,6 @@
 /** The locks by ephemeral sequential nodes, over a server that loses connections and sessions when a test says so. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import lock from '../../../../lock-impl/zookeeper/zk-lock.js';
 import lostCreate from '../../../../lock-impl/zookeeper/zk-lost-create.js';
 import noSessionCheck from '../../../../lock-impl/zookeeper/zk-no-session-check.js';
@@ -15,8 +15,8 @@ it('who came first holds, the other waits for it to go, and tokens rise', async 
   const first = await one!.acquire('k', options());
   await expect(other!.acquire('k', options())).rejects.toThrow('refused: held');
   expect(fake.places('k')).toHaveLength(1);
-  const waiting = other!.acquire('k', options(5_000));
-  await sleep(50);
+  const waiting = other!.acquire('k', options(20_000));
+  await vi.waitFor(() => expect(fake.isWatched('k')).toBe(true), { timeout: 10_000 });
   const looks = fake.asked.filter((type) => type === GET_CHILDREN).length;
   await sleep(300);
   // It is woken, and does not look again and again; a renewal of the one before it does not wake it.
