@@ -11,6 +11,7 @@ import { type ServiceRecord, type StoredEntry, serviceRecordOf } from '../../har
 import { duration, moment } from '../../harness/record/facts/words.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Cause, CauseLink, Hold } from '../../harness/vocabulary/verdict.js';
+import { overByClock } from './over-by-clock.js';
 
 /** What is proven of how two clients came to hold a key at once; undefined: nothing. */
 export function ownRecordCause(overlap: Overlap, input: CheckInput): Cause | undefined {
@@ -64,8 +65,15 @@ function neverStored(hold: Hold): Cause {
 function oneLog(earlier: Stored, later: Stored, record: ServiceRecord, input: CheckInput): Cause | undefined {
   const { hold, entry } = earlier;
   const after = record.next(entry);
-  if (!after || after.position > later.entry.position || after.isSampled) return undefined;
+  if (!after || after.position > later.entry.position) return undefined;
   const earlyNs = hold.leaseEndNs - after.atNs;
+  const byClock = earlyNs > 0 ? overByClock(hold, entry, after, record, input) : undefined;
+  if (byClock) {
+    const { links, ...cause } = byClock;
+    const chain = [storedLink(entry), grantedLink(hold), ...links, changeLink(after), grantedLink(later.hold)];
+    return { ...cause, chain: inOrder(chain) };
+  }
+  if (after.isSampled) return undefined;
   // What is no longer good may be taken, and by a clock that was set it may be that before.
   if (!(earlyNs > 0) || clockMoved(input)) return undefined;
   if (after.owner !== undefined) {
@@ -86,7 +94,7 @@ function oneLog(earlier: Stored, later: Stored, record: ServiceRecord, input: Ch
     chain: inOrder([
       storedLink(entry),
       grantedLink(hold),
-      { atNs: after.atNs, text: `${after.node} says that ${hold.key} is gone (${at(after)})`, observation: after.line },
+      changeLink(after),
       storedLink(later.entry),
       grantedLink(later.hold),
     ]),
@@ -142,10 +150,10 @@ function twoLogs(earlier: Stored, later: Stored, record: ServiceRecord, input: C
       chain: inOrder([...chain, link(after, `${after.node} runs as another process`)]),
     };
   }
-  // It knew of it, and gave it away all the same.
-  if (record.hasTold(next.node, old.owner)) return undefined;
+  // It knew of it, and gave it away all the same. Sessions are of one server, and another's may have the same number.
+  if (!old.isSampled && record.hasTold(next.node, old.owner)) return undefined;
   const promoted = record.promoted(next.node, old.atNs);
-  if (promoted && promoted.atNs <= next.atNs + ROLE_LATE_NS) {
+  if (promoted && tookOverBy(next, promoted.atNs, record)) {
     const name = bySession ? 'session-lost' : 'failover-lost-row';
     const what = bySession ? 'the session by which' : 'the row by which';
     return {
@@ -169,6 +177,11 @@ function twoLogs(earlier: Stored, later: Stored, record: ServiceRecord, input: C
 /** A server is asked for its role every so often. */
 const ROLE_LATE_NS = 500e6;
 
+/** Whether it had become the primary when it stored this: it never said after that that it is a replica, or soon said that it is not. */
+function tookOverBy({ node, atNs }: StoredEntry, saidNs: number, record: ServiceRecord): boolean {
+  return saidNs <= atNs + ROLE_LATE_NS || record.lastAsReplicaNs(node, saidNs)! <= atNs;
+}
+
 function told({ client, owner }: StoredEntry): string {
   return client ?? owner ?? 'nobody';
 }
@@ -183,6 +196,12 @@ function storedLink(entry: StoredEntry): CauseLink {
     text: `${entry.node} has stored ${told(entry)} under ${entry.key} (${at(entry)})`,
     observation: entry.line,
   };
+}
+
+function changeLink(entry: StoredEntry): CauseLink {
+  if (entry.owner !== undefined) return storedLink(entry);
+  const { atNs, node, key, line } = entry;
+  return { atNs, text: `${node} says that ${key} is gone (${at(entry)})`, observation: line };
 }
 
 function grantedLink(hold: Hold): CauseLink {

@@ -104,11 +104,31 @@ export class ServiceRecord {
     return this.roles.get(node)?.findLast((role) => role.atNs <= atNs);
   }
 
+  /** The one server that said all the while that it is the primary, as one process; undefined: there is none, or more of them. */
+  primaryThroughout(fromNs: number, untilNs: number): string | undefined {
+    const primaries = [...this.roles].flatMap(([node, said]) => {
+      const before = said.findLast(({ atNs }) => atNs <= fromNs);
+      const during = said.filter(({ atNs }) => atNs > fromNs && atNs <= untilNs);
+      const all = before ? [before, ...during] : during;
+      if (!all.some(({ role }) => role === 'primary')) return [];
+      const isSteady =
+        before !== undefined && all.every(({ role, runId }) => role === 'primary' && runId === before.runId);
+      return [{ node, isSteady }];
+    });
+    const [only] = primaries;
+    return primaries.length === 1 && only!.isSteady ? only!.node : undefined;
+  }
+
   /** When it first said after `fromNs` that it is the primary, having said that it is a replica just before. */
   promoted(node: string, fromNs: number) {
     return this.roles
       .get(node)
       ?.find(({ role, atNs }, at, all) => role === 'primary' && atNs > fromNs && all[at - 1]?.role === 'replica');
+  }
+
+  /** When it last said until then that it is a replica. */
+  lastAsReplicaNs(node: string, untilNs: number): number | undefined {
+    return this.roles.get(node)?.findLast(({ role, atNs }) => role === 'replica' && atNs <= untilNs)?.atNs;
   }
 
   /** Whether the server ever said that it has this owner. One that is followed anew tells what it has. */
