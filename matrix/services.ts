@@ -170,7 +170,14 @@ export const serviceRows: readonly Cell[] = [
       'with every write on disk (`aof-always`, which is not how Redis comes) nothing is forgotten',
       redisRestart,
     ],
-    [[...quorums, ...rows, ...mongodb], 'safe', 'what was granted was on disk before it was answered'],
+    [
+      quorums,
+      'safe',
+      'what was granted was on disk before it was answered',
+      // What is held when they die stays held for a whole lease after the next election, and they die again before that.
+      flags(...restart, '--keys', '16'),
+    ],
+    [[...rows, ...mongodb], 'safe', 'what was granted was on disk before it was answered'],
     [sessions, 'safe', 'the locks are gone, but so are the connections, and their clients hear of that at once'],
   ]),
 ];
