@@ -262,6 +262,8 @@ const SHAPES: Record<ObservationBody['type'], Fields> = {
     log: text,
     owner: optional(text),
     isSampled: optional(flag),
+    term: optional(number),
+    token: optional(number),
     keptMs: optional(number),
     leftMs: optional(number),
     how: optional(oneOf('timed-out')),

@@ -16,12 +16,14 @@ export interface Following {
   clock: Clock;
 }
 
-/** An entry of the log; `keptMs`, `leftMs` as `ServiceNews` has them, null where it does not say. */
+/** An entry of the log, also where a row is only prolonged; `keptMs`, `leftMs` as `ServiceNews` has them, null where it does not say. */
 export interface RowChange {
   position: number;
   key: string;
   owner: string;
   log: string;
+  term: number;
+  token: unknown;
   keptMs: unknown;
   leftMs: unknown;
 }
@@ -41,13 +43,14 @@ export function followDatabase(database: FollowedDatabase, { node, runId, heard,
   const seen = new Set<number>();
   let last = 0;
   return async (): Promise<void> => {
-    for (const { owner, keptMs, leftMs, ...entry } of await database.changes(last - SEEN_LATER)) {
+    for (const { owner, token, keptMs, leftMs, ...entry } of await database.changes(last - SEEN_LATER)) {
       if (seen.has(entry.position)) continue;
       seen.add(entry.position);
       last = Math.max(last, entry.position);
       heard({
         ...entry,
         ...(owner !== '' && { owner }),
+        ...(owner !== '' && token !== null && { token: Number(token) }),
         ...(keptMs !== null && { keptMs: Number(keptMs) }),
         ...(leftMs !== null && { leftMs: Number(leftMs) }),
       });

@@ -1,6 +1,8 @@
 /** Causes by a service's own record of whom it had stored: each is named by its chain, and not where a link is taken away. */
 import { describe, expect, it } from 'vitest';
 import { mutualExclusion } from '../../../../checkers/exclusion/mutual-exclusion.js';
+import { holdsOf } from '../../../../harness/record/facts/holds.js';
+import { serviceRecordOf } from '../../../../harness/record/facts/service-record.js';
 import type { LeaseKind } from '../../../../harness/vocabulary/protocol.js';
 import { Story } from '../build.js';
 
@@ -36,6 +38,19 @@ describe('one log', () => {
   it('says nothing where it was asked only now and then', () => {
     const story = twoHolds().stored(0.999, 'e1', 5, 'c1:a', { isSampled: true });
     expect(names(story.stored(2.999, 'e1', 7, 'c2:b', { isSampled: true }))).toEqual(['unexplained']);
+  });
+
+  it('tells what was stored by its token, where a client stored several', () => {
+    const several = (token?: number) => {
+      const story = new Story().up('c1').up('c2').up('c3').watch(0, 'e1').grant('c1', 1, { token: 11 });
+      story.grant('c2', 3).release('c1', 4).release('c2', 4);
+      story.stored(0.999, 'e1', 4, 'c1:a', { token: 11 }).stored(1.1, 'e1', 5, 'c3:z').stored(1.2, 'e1', 6, 'c1:b');
+      return token === undefined ? story : story.stored(1.3, 'e1', 7, 'c1:c', { token });
+    };
+    const record = (story: Story) => serviceRecordOf(story.input());
+    const [hold] = holdsOf(several().input().history);
+    expect(record(several()).entryOf(hold!)?.position).toBe(4);
+    expect(record(several(11)).entryOf(hold!)).toBeUndefined();
   });
 
   it('says nothing where a clock was set, or the entry is not known for one of them', () => {
@@ -286,6 +301,82 @@ describe('two servers', () => {
     const late = each(undefined, 'p2').role(3.9, 'p2', 'primary', '1', 2);
     expect(names(late)).toEqual(['failover-lost-row']);
     expect(names(late.role(3.2, 'p2', 'replica'))).toEqual(['unexplained']);
+  });
+
+  /** What p1 stored in its term 1, p2 in its term 2, and who told of it first. */
+  const inTerms = ({ promotedAt = 2.5, oldTerm = 1, toldBy = 'p2' } = {}) =>
+    twoHolds(undefined, 'p1')
+      .watch(0, 'p2')
+      .role(0.5, 'p1', 'primary')
+      .role(0.5, 'p2', 'replica')
+      .role(promotedAt, 'p2', 'primary', '1', 2)
+      .stored(0.999, 'p1', 5, 'c1:a', { log: 'of p1', term: oldTerm })
+      .stored(2.999, toldBy, 3, 'c2:b', { log: 'of p2', term: 2 });
+
+  it('goes by who wrote it, and not by who told of it', () => {
+    expect(names(inTerms({ toldBy: 'p1' }))).toEqual(['failover-lost-row']);
+    expect(names(each(undefined, 'p1').role(2.5, 'p2', 'primary', '1', 2))).toEqual(['unexplained']);
+  });
+
+  it('names a row that a primary stored which had been replaced, and did not know it', () => {
+    expect(names(inTerms({ promotedAt: 0.9 }))).toEqual(['failover-lost-row']);
+    expect(names(inTerms({ promotedAt: 0.9, oldTerm: 2 }))).toEqual(['unexplained']);
+    expect(names(inTerms({ promotedAt: 0.9 }).role(2, 'p2', 'replica'))).toEqual(['unexplained']);
+  });
+
+  describe('of which one lacks the time that a row was given last', () => {
+    interface Change {
+      leftMs?: number;
+      keptMs?: number;
+      isKnown?: boolean;
+      hasHeard?: boolean;
+      isProlonged?: boolean;
+      between?: string;
+    }
+    /** c1 is granted lock:0 at 1 s for 5 s, and again at 4 s; p2 has the first only, and c2 is granted it there at 7 s. */
+    const lost = (change: Change = {}) => {
+      const { leftMs = -10, keptMs = 5_000, isKnown = true, hasHeard = false, isProlonged = true } = change;
+      const story = new Story().up('c1').up('c2').watch(0, 'p1').watch(0, 'p2');
+      story.grant('c1', 1).renewed('c1', 4).grant('c2', 7).release('c1', 8).release('c2', 8);
+      story.role(0.5, 'p1', 'primary').role(0.5, 'p2', 'replica').role(5, 'p2', 'primary', '1', 2);
+      const first = { log: 'of p1', term: 1, keptMs: 5_000 };
+      story.stored(0.999, 'p1', 5, 'c1:a', first);
+      if (isKnown) story.stored(1.01, 'p2', 5, 'c1:a', first);
+      if (isProlonged) story.stored(4.001, 'p1', 6, 'c1:a', { log: 'of p1', term: 1, keptMs });
+      if (hasHeard) story.stored(4.01, 'p2', 6, 'c1:a', { log: 'of p1', term: 1, keptMs });
+      if (change.between) story.stored(4.5, 'p2', 7, change.between, { log: 'of p1', term: 1 });
+      return story.stored(6.999, 'p2', 8, 'c2:b', { log: 'of p2', term: 2, leftMs });
+    };
+
+    it('names a failover that lost the extension', () => {
+      expect(found(lost())).toMatchObject([
+        {
+          class: 'exclusion',
+          cause: {
+            name: 'failover-lost-extension',
+            sentence: expect.stringContaining('without the time that it had been given at 4.001 s'),
+          },
+        },
+      ]);
+    });
+
+    it.each<[string, Change]>([
+      ['the row was not over there', { leftMs: 5 }],
+      ['the row was not there', { isKnown: false, between: 'c3:z' }],
+      ['the extension was there', { hasHeard: true }],
+      ['nothing of the extension was stored', { isProlonged: false }],
+      ['it was given too little time', { keptMs: 1_000 }],
+      ['another had it there before', { between: 'c3:z' }],
+    ])('does not where %s', (_, change) => {
+      expect(names(lost(change))).not.toContain('failover-lost-extension');
+    });
+
+    it('does not where a clock was set', () => {
+      const jumped = lost().fault(6, 0, 'clock', 'strike', {
+        effects: [{ kind: 'clock-jumped', who: ['p2'], offsetMs: 9_000 }],
+      });
+      expect(names(jumped)).toEqual(['unexplained']);
+    });
   });
 
   it('does not where the one that took over knew of it', () => {
