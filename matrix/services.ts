@@ -144,7 +144,7 @@ export const serviceRows: readonly Cell[] = [
       [postgresSession],
       'exclusion',
       'how long a session has been silent is measured by the wall clock, and who waits is granted its lock before its client hears of that',
-      flags('--nemesis', 'clock:primary', '--hold', '0.5x..0.9x', '--wait', '3s'),
+      flags('--nemesis', 'clock:primary', '--clients', '10', '--keys', '5', '--hold', '0.5x..0.9x', '--wait', '3s'),
     ],
     [
       [mariadbSession],
