@@ -1,6 +1,6 @@
 /** What a lock cost in a run, by the stamps of its clients: milliseconds, medians of what there was; undefined: too little of it. */
 import { middle } from '../cli/docs/costs.js';
-import type { HistoryEvent } from '../harness/vocabulary/history.js';
+import type { HistoryEvent, Observation } from '../harness/vocabulary/history.js';
 
 /** Fewer tell nothing. */
 const LEAST = 20;
@@ -42,16 +42,39 @@ export function handOverMs(events: readonly HistoryEvent[]): number | undefined 
 
 /** From the death of a server that was struck to the first grant of what was asked for after it. One death, so no median. */
 export function withoutHolderMs(events: readonly HistoryEvent[]): number | undefined {
+  const diedNs = diedAtNs(events);
+  if (diedNs === undefined) return undefined;
+  const after = grantsIn(events).filter(({ beganNs }) => beganNs >= diedNs);
+  if (after.length === 0) return undefined;
+  return (Math.min(...after.map(({ endedNs }) => endedNs)) - diedNs) / 1e6;
+}
+
+/**
+ * How long after the death of a server that was struck another said that it leads, in a newer term: not by `notYetMs`, when it was last
+ * asked before, and by `saidMs`.
+ */
+export function newLeaderMs(
+  events: readonly HistoryEvent[],
+  observations: readonly Observation[],
+): { notYetMs: number; saidMs: number } | undefined {
+  const diedNs = diedAtNs(events);
+  if (diedNs === undefined) return undefined;
+  const roles = observations.flatMap((one) => (one.type === 'role' ? [one] : []));
+  const oldTerm = Math.max(...roles.filter(({ atNs }) => atNs <= diedNs).map(({ term }) => term));
+  const said = roles.find(({ atNs, role, term }) => atNs > diedNs && role === 'primary' && term > oldTerm);
+  if (!said) return undefined;
+  const before = roles.findLast(({ atNs, node }) => node === said.node && atNs < said.atNs);
+  const sinceMs = (atNs: number) => (atNs - diedNs) / 1e6;
+  return { notYetMs: Math.max(0, sinceMs(before?.atNs ?? diedNs)), saidMs: sinceMs(said.atNs) };
+}
+
+function diedAtNs(events: readonly HistoryEvent[]): number | undefined {
   const deaths = events.flatMap((event) =>
     event.type === 'fault' && event.state === 'strike'
       ? event.effects.flatMap(({ kind, sinceNs }) => (kind === 'killed' ? [sinceNs ?? event.atNs] : []))
       : [],
   );
-  const [diedNs] = deaths;
-  if (diedNs === undefined) return undefined;
-  const after = grantsIn(events).filter(({ beganNs }) => beganNs >= diedNs);
-  if (after.length === 0) return undefined;
-  return (Math.min(...after.map(({ endedNs }) => endedNs)) - diedNs) / 1e6;
+  return deaths[0];
 }
 
 function grantsIn(events: readonly HistoryEvent[]): Done[] {

@@ -2,11 +2,10 @@
  * `npm run bench -- services`: what locks on Redis and on other services cost, side by side. A round makes three runs of each lock, one
  * lock after the other, so that what else the machine does weighs on all of them; ratios are formed within a round.
  */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { availableParallelism, loadavg, tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
+import { availableParallelism, loadavg } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
-import { argvOfPlace } from '../cli/batches/matrix-cells.js';
 import { wholeNumberIn } from '../cli/common/values.js';
 import {
   COSTS,
@@ -18,54 +17,34 @@ import {
   costsTable,
   ratios,
 } from '../cli/docs/costs.js';
-import { runProgram } from '../harness/machine/command.js';
 import { PROJECT } from '../harness/machine/project-files.js';
-import type { Plan } from '../harness/vocabulary/faults.js';
-import type { HistoryEvent } from '../harness/vocabulary/history.js';
 import { comparedPlaces } from '../matrix/index.js';
-import { handOverMs, latencyMs, withoutHolderMs } from './costs-of-runs.js';
+import { benchDeaths } from './deaths.js';
 import { print } from './print.js';
 import { serverOf } from './publish.js';
+import { eventsIn, MEASURES, runFor } from './runs-for-costs.js';
 
 interface Flags {
   rounds: number;
+  deaths?: number;
   keep?: true;
   locks?: string;
 }
-
-const RUN_MS = 5 * 60_000;
-/** What a lease has to do with it: a lock that a dead server's client could not give back stays for so long. */
-const LEASE = ['--lease', '5s'];
-/** Ten to twenty milliseconds. */
-const BRIEF = ['--hold', '0.002x..0.004x'];
-const DIES_AT_MS = 2_000;
-/** One that is replaced stays away; a single one is started again. */
-const AWAY_MS = { replaced: 4_000, single: 1_000 };
-
-const MEASURES: Record<CostName, { argv: readonly string[]; of(events: readonly HistoryEvent[]): number | undefined }> =
-  {
-    latencyMs: {
-      argv: ['--clients', '1', '--keys', '1', ...BRIEF, '--nemesis', 'none', '--time-limit', '4s'],
-      of: latencyMs,
-    },
-    handOverMs: {
-      argv: ['--clients', '4', '--keys', '1', ...BRIEF, '--wait', '3s', '--nemesis', 'none', '--time-limit', '4s'],
-      of: handOverMs,
-    },
-    withoutHolderMs: {
-      argv: ['--clients', '6', '--keys', '12', ...BRIEF, '--wait', '100ms', '--time-limit', '10s'],
-      of: withoutHolderMs,
-    },
-  };
 
 export async function benchServices(argv: string[]): Promise<void> {
   const command = new Command('services')
     .option('--rounds <n>', 'of three runs of each lock', wholeNumberIn(1, 100), 3)
     .option('--locks <names>', 'only these and the first, with commas between them')
+    .option(
+      '--deaths <n>',
+      'only how long nobody holds after the death of a leader by majority: so often, beside when the service says that it has a new one',
+      wholeNumberIn(1, 100),
+    )
     .option('--keep', `write it to ${COSTS_FILE}, for the published table`)
     .exitOverride();
   command.parse(argv, { from: 'user' });
-  const { rounds, locks, keep } = command.opts<Flags>();
+  const { rounds, deaths, locks, keep } = command.opts<Flags>();
+  if (deaths !== undefined) return benchDeaths(deaths, locks?.split(','));
   const columns = comparedPlaces.filter(({ lock }, n) => n === 0 || (locks?.split(',').includes(lock) ?? true));
   const servers = new Set<string>();
   const all: Costs['rounds'] = [];
@@ -92,59 +71,19 @@ export async function benchServices(argv: string[]): Promise<void> {
 /** Makes its runs; what could not be measured is said. */
 async function costsOf(column: Pick<CostRun, 'lock' | 'topology'>, servers: Set<string>): Promise<CostRun> {
   const run: CostRun = { ...column, missing: {}, values: {} };
-  for (const [name, { argv, of }] of Object.entries(MEASURES) as [CostName, (typeof MEASURES)[CostName]][]) {
+  for (const [name, { of }] of Object.entries(MEASURES) as [CostName, (typeof MEASURES)[CostName]][]) {
     if (name === 'withoutHolderMs' && column.topology === 'redlock') {
       run.missing[name] = 'no node leads';
       continue;
     }
-    const folder = mkdtempSync(join(tmpdir(), 'lock-torture-bench-'));
-    try {
-      const plan = name === 'withoutHolderMs' ? ['--plan', putPlan(folder, column.topology)] : [];
-      const { exitCode, stderr } = await runProgram(
-        [
-          ...[
-            process.execPath,
-            join(PROJECT, 'bin/torture.mjs'),
-            ...argvOfPlace(column.topology),
-            '--lock',
-            column.lock,
-          ],
-          ...[...LEASE, ...argv, ...plan, '--fail-on', 'none', '--no-config', '--out', folder],
-        ],
-        { timeoutMs: RUN_MS },
-      );
-      if (exitCode === 3) {
-        run.missing[name] = `could not run: ${stderr.trim().split('\n').at(-1)}`;
-        continue;
-      }
-      const latest = join(folder, 'latest');
-      servers.add(serverOf(latest));
-      const value = of(eventsIn(latest));
-      if (value === undefined) run.missing[name] = 'too little happened to tell';
-      else run.values[name] = value;
-    } finally {
-      rmSync(folder, { recursive: true, force: true });
-    }
+    const made = await runFor(name, column, (folder) => {
+      servers.add(serverOf(folder));
+      return of(eventsIn(folder));
+    });
+    if ('missing' in made) run.missing[name] = made.missing;
+    else run.values[name] = made.value;
   }
   return run;
-}
-
-/** The leader dies once, in the midst of it. */
-function putPlan(folder: string, topology: string): string {
-  const forMs = topology === 'single' ? AWAY_MS.single : AWAY_MS.replaced;
-  const plan: Plan = {
-    version: 1,
-    seed: 1,
-    steps: [{ atMs: DIES_AT_MS, forMs, fault: 'kill', target: 'primary' }],
-  };
-  const path = join(folder, 'plan.json');
-  writeFileSync(path, JSON.stringify(plan));
-  return path;
-}
-
-function eventsIn(folder: string): HistoryEvent[] {
-  const lines = readFileSync(join(folder, 'history.jsonl'), 'utf8').trim().split('\n');
-  return lines.map((line) => JSON.parse(line));
 }
 
 function lineOf(run: CostRun, round: Pick<Costs, 'rounds'>): string {

@@ -119,7 +119,13 @@ export const serviceRows: readonly Cell[] = [
       'a commit is answered once the replica has it',
       flags('--nemesis', 'failover', ...MANY),
     ],
-    [sessions, 'exclusion', 'sessions and their locks are in the memory of one server, and go with it'],
+    [
+      sessions,
+      'exclusion',
+      'sessions and their locks are in the memory of one server, and go with it',
+      // Who waits for a lock waits at the old server: only who does not is granted it by the new one in time.
+      flags('--nemesis', 'failover', '--clients', '4', '--hold', '0.4x..0.9x'),
+    ],
   ]),
   ...row('node-forgets', amnesia, [
     [
@@ -134,7 +140,18 @@ export const serviceRows: readonly Cell[] = [
     [[onSentinel], 'exclusion', 'the key expires on the primary before its lease is over'],
     [[...quorums, ...mongodb], 'refused', 'no wall clock of theirs can be set'],
     [rows, 'exclusion', 'the expiry in the row is told by the clock of the server'],
-    [sessions, 'safe', 'nothing of a session is told by the wall clock', flags('--nemesis', 'clock:primary', ...MANY)],
+    [
+      [postgresSession],
+      'exclusion',
+      'how long a session has been silent is measured by the wall clock, and who waits is granted its lock before its client hears of that',
+      flags('--nemesis', 'clock:primary', '--clients', '10', '--keys', '5', '--hold', '0.5x..0.9x', '--wait', '3s'),
+    ],
+    [
+      [mariadbSession],
+      'safe',
+      'nothing of a session is told by the wall clock',
+      flags('--nemesis', 'clock:primary', ...MANY),
+    ],
   ]),
   ...row('planned-failover', plannedFailover, [
     [[plainMutex, onRedlock], 'refused', nothingToReplace],
@@ -153,7 +170,14 @@ export const serviceRows: readonly Cell[] = [
       'with every write on disk (`aof-always`, which is not how Redis comes) nothing is forgotten',
       redisRestart,
     ],
-    [[...quorums, ...rows, ...mongodb], 'safe', 'what was granted was on disk before it was answered'],
+    [
+      quorums,
+      'safe',
+      'what was granted was on disk before it was answered',
+      // What is held when they die stays held for a whole lease after the next election, and they die again before that.
+      flags(...restart, '--keys', '16'),
+    ],
+    [[...rows, ...mongodb], 'safe', 'what was granted was on disk before it was answered'],
     [sessions, 'safe', 'the locks are gone, but so are the connections, and their clients hear of that at once'],
   ]),
 ];

@@ -145,6 +145,13 @@ const descriptions: Record<string, Description> = {
       'https://www.postgresql.org/docs/current/warm-standby.html#SYNCHRONOUS-REPLICATION',
     ),
   },
+  'failover-lost-extension': {
+    phrase: 'failover lost the extension of a row',
+    blame: deployment(
+      'A database that replicates after it has answered may lose with its primary the time that a row was given last: replication that a commit waits for (synchronous_standby_names, rpl_semi_sync) prevents it.',
+      'https://www.postgresql.org/docs/current/warm-standby.html#SYNCHRONOUS-REPLICATION',
+    ),
+  },
   'local-to-one-server': {
     phrase: 'the lock is of a single server and two were asked',
     blame: lock(

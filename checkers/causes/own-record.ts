@@ -7,10 +7,16 @@
 import { effectsOf } from '../../harness/record/facts/effects.js';
 import { leaseKindOf } from '../../harness/record/facts/lease-kind.js';
 import type { Overlap } from '../../harness/record/facts/overlaps.js';
-import { type ServiceRecord, type StoredEntry, serviceRecordOf } from '../../harness/record/facts/service-record.js';
+import {
+  type RoleObservation,
+  type ServiceRecord,
+  type StoredEntry,
+  serviceRecordOf,
+} from '../../harness/record/facts/service-record.js';
 import { duration, moment } from '../../harness/record/facts/words.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Cause, CauseLink, Hold } from '../../harness/vocabulary/verdict.js';
+import { overByClock } from './over-by-clock.js';
 
 /** What is proven of how two clients came to hold a key at once; undefined: nothing. */
 export function ownRecordCause(overlap: Overlap, input: CheckInput): Cause | undefined {
@@ -64,8 +70,15 @@ function neverStored(hold: Hold): Cause {
 function oneLog(earlier: Stored, later: Stored, record: ServiceRecord, input: CheckInput): Cause | undefined {
   const { hold, entry } = earlier;
   const after = record.next(entry);
-  if (!after || after.position > later.entry.position || after.isSampled) return undefined;
+  if (!after || after.position > later.entry.position) return undefined;
   const earlyNs = hold.leaseEndNs - after.atNs;
+  const byClock = earlyNs > 0 ? overByClock(hold, entry, after, record, input) : undefined;
+  if (byClock) {
+    const { links, ...cause } = byClock;
+    const chain = [storedLink(entry), grantedLink(hold), ...links, changeLink(after), grantedLink(later.hold)];
+    return { ...cause, chain: inOrder(chain) };
+  }
+  if (after.isSampled) return undefined;
   // What is no longer good may be taken, and by a clock that was set it may be that before.
   if (!(earlyNs > 0) || clockMoved(input)) return undefined;
   if (after.owner !== undefined) {
@@ -86,7 +99,7 @@ function oneLog(earlier: Stored, later: Stored, record: ServiceRecord, input: Ch
     chain: inOrder([
       storedLink(entry),
       grantedLink(hold),
-      { atNs: after.atNs, text: `${after.node} says that ${hold.key} is gone (${at(after)})`, observation: after.line },
+      changeLink(after),
       storedLink(later.entry),
       grantedLink(later.hold),
     ]),
@@ -133,41 +146,94 @@ function twoLogs(earlier: Stored, later: Stored, record: ServiceRecord, input: C
   const [old, next] = [earlier.entry, later.entry];
   const chain = [storedLink(old), grantedLink(earlier.hold), storedLink(next), grantedLink(later.hold)];
   const bySession = leaseKindOf(input.history) !== 'timed';
-  if (old.node === next.node) {
-    const [before, after] = [record.roleAt(old.node, old.atNs), record.roleAt(next.node, next.atNs)];
+  const [oldNode, node] = [old, next].map((entry) => record.writerOf(entry)) as [string, string];
+  if (oldNode === node) {
+    const [before, after] = [record.roleAt(node, old.atNs), record.roleAt(node, next.atNs)];
     if (!bySession || !before || !after || before.runId === after.runId) return undefined;
     return {
       name: 'session-lost',
-      sentence: `${old.node} was started anew, and had forgotten the session by which ${earlier.hold.client} held ${old.key}.`,
+      sentence: `${node} was started anew, and had forgotten the session by which ${earlier.hold.client} held ${old.key}.`,
       chain: inOrder([...chain, link(after, `${after.node} runs as another process`)]),
     };
   }
-  // It knew of it, and gave it away all the same.
-  if (record.hasTold(next.node, old.owner)) return undefined;
-  const promoted = record.promoted(next.node, old.atNs);
-  if (promoted && promoted.atNs <= next.atNs + ROLE_LATE_NS) {
+  const promoted = tookOver(node, old, next, record);
+  // It knew of it, and gave it away all the same. Sessions are of one server, and another's may have the same number.
+  if (!old.isSampled && record.hasTold(node, old.owner))
+    return promoted && prolongationLost(earlier, later, { oldNode, node, promoted }, record, input);
+  if (promoted) {
     const name = bySession ? 'session-lost' : 'failover-lost-row';
     const what = bySession ? 'the session by which' : 'the row by which';
     return {
       name,
-      sentence: `${next.node} took ${old.node}'s place without ${what} ${earlier.hold.client} held ${old.key}, and granted it to ${later.hold.client}.`,
-      chain: inOrder([...chain, link(promoted, `${next.node} says that it is the primary`)]),
+      sentence: `${node} took ${oldNode}'s place without ${what} ${earlier.hold.client} held ${old.key}, and granted it to ${later.hold.client}.`,
+      chain: inOrder([...chain, link(promoted, `${node} says that it is the primary`)]),
     };
   }
   const gone = record.next(old);
-  const stillThere = record.isWatched(old.node, old.atNs, next.atNs) && (!gone || gone.atNs > next.atNs);
+  const stillThere = record.isWatched(oldNode, old.atNs, next.atNs) && (!gone || gone.atNs > next.atNs);
   // Where both took themselves for the primary, clients did ask who they were to ask.
-  const roles = [old, next].map(({ node }) => record.roleAt(node, next.atNs)?.role);
-  if (!bySession || !stillThere || promoted || !roles.includes('replica')) return undefined;
+  const roles = [oldNode, node].map((one) => record.roleAt(one, next.atNs)?.role);
+  if (!bySession || !stillThere || record.promoted(node, old.atNs) || !roles.includes('replica')) return undefined;
   return {
     name: 'local-to-one-server',
-    sentence: `${old.node} had ${old.key} for ${earlier.hold.client} when ${next.node} granted it to ${later.hold.client}: neither knows of the other's.`,
+    sentence: `${oldNode} had ${old.key} for ${earlier.hold.client} when ${node} granted it to ${later.hold.client}: neither knows of the other's.`,
     chain: inOrder(chain),
   };
 }
 
+/** By which word of its own it had become the primary in the place of the one that wrote `old` when it stored `next`. */
+function tookOver(node: string, old: StoredEntry, next: StoredEntry, record: ServiceRecord) {
+  const promoted = record.promoted(node, old.atNs);
+  if (promoted && tookOverBy(node, next.atNs, promoted.atNs, record)) return promoted;
+  // The old one may not have known yet that it had been replaced.
+  const before = record.lastPromoted(node, next.atNs);
+  return before && old.term !== undefined && old.term < before.term ? before : undefined;
+}
+
+/** It had the row, and not the time that this was given since: when that was over, there, another took it. */
+function prolongationLost(
+  { hold, entry: old }: Stored,
+  later: Stored,
+  { oldNode, node, promoted }: { oldNode: string; node: string; promoted: RoleObservation & { line: number } },
+  record: ServiceRecord,
+  input: CheckInput,
+): Cause | undefined {
+  const [taken] = record.changes(old.key, later.entry.log);
+  if (taken?.client === undefined || taken.client === hold.client || taken.position > later.entry.position)
+    return undefined;
+  const isOver = taken.leftMs !== undefined && taken.leftMs <= 0 && taken.atNs < hold.leaseEndNs;
+  if (!isOver || clockMoved(input) || record.lastTold(node, old.key, taken.atNs)?.owner !== old.owner) return undefined;
+  const prolonged = record.lastProlonged(old, taken.atNs);
+  if (prolonged?.keptMs === undefined || record.hasToldOf(node, prolonged)) return undefined;
+  // By what is lost it would have been there still.
+  if (prolonged.keptMs < hold.leaseMs - CLOCKS_MS || record.next(old)) return undefined;
+  return {
+    name: 'failover-lost-extension',
+    sentence: `${node} took ${oldNode}'s place with the row by which ${hold.client} held ${old.key}, and without the time that it had been given at ${moment(prolonged.atNs)}: when it was over there ${taken.client} took it, ${duration(hold.leaseEndNs - taken.atNs)} before the lease was over.`,
+    chain: inOrder([
+      storedLink(old),
+      grantedLink(hold),
+      {
+        ...storedLink(prolonged),
+        text: `${prolonged.node} gives ${hold.key} more time for ${hold.client} (${at(prolonged)})`,
+      },
+      link(promoted, `${node} says that it is the primary`),
+      storedLink(taken),
+      grantedLink(later.hold),
+    ]),
+  };
+}
+
+/** What is prolonged in a statement is so by the server's clock, a bit after its time was read. */
+const CLOCKS_MS = 20;
+
 /** A server is asked for its role every so often. */
 const ROLE_LATE_NS = 500e6;
+
+/** Whether it had become the primary when it stored this: it never said after that that it is a replica, or soon said that it is not. */
+function tookOverBy(node: string, atNs: number, saidNs: number, record: ServiceRecord): boolean {
+  return saidNs <= atNs + ROLE_LATE_NS || record.lastAsReplicaNs(node, saidNs)! <= atNs;
+}
 
 function told({ client, owner }: StoredEntry): string {
   return client ?? owner ?? 'nobody';
@@ -183,6 +249,12 @@ function storedLink(entry: StoredEntry): CauseLink {
     text: `${entry.node} has stored ${told(entry)} under ${entry.key} (${at(entry)})`,
     observation: entry.line,
   };
+}
+
+function changeLink(entry: StoredEntry): CauseLink {
+  if (entry.owner !== undefined) return storedLink(entry);
+  const { atNs, node, key, line } = entry;
+  return { atNs, text: `${node} says that ${key} is gone (${at(entry)})`, observation: line };
 }
 
 function grantedLink(hold: Hold): CauseLink {

@@ -72,6 +72,8 @@ export abstract class FailoverDeployment<Node extends ServerNode> implements Top
   protected abstract saysPrimary(node: Node): Promise<boolean>;
   /** A server that must be built anew to follow another. */
   protected abstract rebuild(node: Node): void;
+  /** A server has become the primary: what it writes from now on is its own. */
+  protected promoted(_node: Node): void {}
   /** Ends every server. */
   protected abstract endServers(): Promise<void>;
 
@@ -113,6 +115,7 @@ export abstract class FailoverDeployment<Node extends ServerNode> implements Top
 
   private give(name: string, why: string): void {
     this.wanted = this.named(name);
+    this.promoted(this.wanted);
     this.giving = Promise.all([this.giving, this.giveAddress(this.wanted, why)]);
   }
 

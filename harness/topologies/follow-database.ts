@@ -16,10 +16,22 @@ export interface Following {
   clock: Clock;
 }
 
+/** An entry of the log, also where a row is only prolonged; `keptMs`, `leftMs` as `ServiceNews` has them, null where it does not say. */
+export interface RowChange {
+  position: number;
+  key: string;
+  owner: string;
+  log: string;
+  term: number;
+  token: unknown;
+  keptMs: unknown;
+  leftMs: unknown;
+}
+
 /** What is asked of a database. */
 export interface FollowedDatabase {
   /** Entries of the log with a higher number than `position`, in order; `owner`: empty where the key is free since. */
-  changes(position: number): Promise<readonly { position: number; key: string; owner: string; log: string }[]>;
+  changes(position: number): Promise<readonly RowChange[]>;
   /** Of each key whose session has a lock of it. */
   sessions(): Promise<readonly { key: string; session: string | undefined }[]>;
 }
@@ -31,11 +43,17 @@ export function followDatabase(database: FollowedDatabase, { node, runId, heard,
   const seen = new Set<number>();
   let last = 0;
   return async (): Promise<void> => {
-    for (const { owner, ...entry } of await database.changes(last - SEEN_LATER)) {
+    for (const { owner, token, keptMs, leftMs, ...entry } of await database.changes(last - SEEN_LATER)) {
       if (seen.has(entry.position)) continue;
       seen.add(entry.position);
       last = Math.max(last, entry.position);
-      heard({ ...entry, ...(owner !== '' && { owner }) });
+      heard({
+        ...entry,
+        ...(owner !== '' && { owner }),
+        ...(owner !== '' && token !== null && { token: Number(token) }),
+        ...(keptMs !== null && { keptMs: Number(keptMs) }),
+        ...(leftMs !== null && { leftMs: Number(leftMs) }),
+      });
     }
     for (const { key, session } of await database.sessions()) {
       if (sessions.has(key) && sessions.get(key) === session) continue;

@@ -24,6 +24,8 @@ import { type AddressPower, VirtualAddress } from './virtual-address.js';
 export interface ReplicatedServer extends ServiceServer {
   /** Becomes a replica of whoever is primary, with nothing of its own. */
   rebuild(): Promise<void>;
+  /** It is the primary now, and no copy of another any more: to follow one it must be built anew. */
+  promoted(): void;
   /** What is done to it now, where that is being built anew. */
   underWay: Promise<void> | undefined;
   /** The address of the server that it receives from now; undefined: from nobody. */
@@ -179,6 +181,10 @@ class Deployment<Server extends ReplicatedServer> extends FailoverDeployment<Ser
 
   protected async saysPrimary(node: Server): Promise<boolean> {
     return (await node.roleNow().catch(() => undefined))?.role === 'primary';
+  }
+
+  protected override promoted(node: Server): void {
+    node.promoted();
   }
 
   protected async endServers(): Promise<void> {

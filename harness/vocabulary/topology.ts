@@ -94,6 +94,13 @@ export interface ServiceNews {
   owner?: string;
   /** It was asked now and then: what came between two answers is not told. */
   isSampled?: true;
+  /** The term of the primary that wrote it, as that says it of itself (`ServerRole`); and the fencing token that goes with it. */
+  term?: number;
+  token?: number;
+  /** For how long it is to be kept from now on, milliseconds, by the server's own clock. Absent: it does not tell, or for ever. */
+  keptMs?: number;
+  /** For how long, by that clock, what it takes the place of would have been kept yet; below 0: it was over. */
+  leftMs?: number;
   /** Of nobody: the service's own rule ended what was there (its session had timed out). Absent: it does not tell. */
   how?: 'timed-out';
 }

@@ -4,7 +4,7 @@
  */
 import type { Shard } from '../../harness/vocabulary/topology.js';
 import { Refusal, waitFor } from '../levers/basics.js';
-import { InForce } from '../levers/in-force.js';
+import { healTogether, InForce } from '../levers/in-force.js';
 import type { CountedLoss } from '../levers/memory.js';
 import type { Grip } from '../levers/network.js';
 import type { NemesisContext } from '../striking/context.js';
@@ -37,7 +37,7 @@ export async function killDown(
         ],
         heal: async () => {
           const warnings = await Promise.all(struckShards.map((shard) => replaced(shard, context)));
-          const said = await inForce.heal();
+          const said = await healTogether(grips);
           // A replica fetches everything from its primary again; independent nodes have lost it for good.
           if (context.topology.replicated) loss.cancel();
           else loss.end();

@@ -18,6 +18,17 @@ export function effectsBefore(error: unknown): EffectSeen[] {
   return doneBefore.get(error as object) ?? [];
 }
 
+/**
+ * Heals all of them at once. Servers that need each other, as members of a quorum do, are ready only together: started one after the
+ * other, the first waits in vain for the rest.
+ */
+export async function healTogether(grips: readonly Undoable[]): Promise<string> {
+  const results = await Promise.allSettled(grips.map((grip) => grip.heal()));
+  const failed = results.flatMap((result) => (result.status === 'rejected' ? [message(result.reason)] : []));
+  if (failed.length > 0) throw new Error(failed.join('; '));
+  return results.flatMap((result) => (result.status === 'fulfilled' && result.value ? [result.value] : [])).join('; ');
+}
+
 /** A strike failed and could not be undone either: the runner keeps `heal` and tries it again. */
 export class LeftInForce extends Error {
   override name = 'LeftInForce';

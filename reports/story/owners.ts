@@ -82,8 +82,10 @@ export class Owners {
 
   /** What a service says that it has stored. */
   stored(one: Line<'stored'>): void {
-    this.end(one.key, one.atNs);
     const { key, owner, client } = one;
+    // Prolonged only.
+    if (owner !== undefined && this.now.get(key)?.value === owner) return;
+    this.end(key, one.atNs);
     if (owner === undefined) return;
     this.own(key, { value: owner, ...(client !== undefined && { client }), ...from(one), expiresNs: Infinity });
   }

@@ -35,6 +35,8 @@ export class ServiceRecord {
   private shown: boolean | undefined;
   /** Some holder is known only because it was there when somebody asked. */
   private isSampled = false;
+  /** By server and key, all that it told of written rows, as it told it. */
+  private readonly told = new Map<string, StoredEntry[]>();
   /** By server, the owners that it ever told of. */
   private readonly owners = new Map<string, Set<string>>();
 
@@ -63,8 +65,14 @@ export class ServiceRecord {
 
   /** What was stored for the hold; undefined where that cannot be told. */
   entryOf(hold: Hold): StoredEntry | undefined {
-    const found = this.storedFor(hold.client, hold.key, hold.grantSentNs, this.answeredByNs(hold));
-    const byToken = found.filter(({ position }) => position === hold.token);
+    const { client, key, token, grantSentNs, fromNs } = hold;
+    const sameToken = this.storedFor(client, key, grantSentNs, fromNs + TOLD_WITHIN_NS).filter(
+      (one) => one.token !== undefined && one.token === token,
+    );
+    if (sameToken.length > 0 && sameToken.every(({ owner }) => owner === sameToken[0]!.owner))
+      return earliest(sameToken);
+    const found = this.storedFor(client, key, grantSentNs, this.answeredByNs(hold));
+    const byToken = found.filter(({ position }) => position === token);
     if (byToken.length === 1) return byToken[0];
     // A copy of what was stored, on another server, is told of as well.
     return found.every(({ owner }) => owner === found[0]?.owner) ? earliest(found) : undefined;
@@ -104,11 +112,65 @@ export class ServiceRecord {
     return this.roles.get(node)?.findLast((role) => role.atNs <= atNs);
   }
 
+  /** The one server that said all the while that it is the primary, as one process; undefined: there is none, or more of them. */
+  primaryThroughout(fromNs: number, untilNs: number): string | undefined {
+    const primaries = [...this.roles].flatMap(([node, said]) => {
+      const before = said.findLast(({ atNs }) => atNs <= fromNs);
+      const during = said.filter(({ atNs }) => atNs > fromNs && atNs <= untilNs);
+      const all = before ? [before, ...during] : during;
+      if (!all.some(({ role }) => role === 'primary')) return [];
+      const isSteady =
+        before !== undefined && all.every(({ role, runId }) => role === 'primary' && runId === before.runId);
+      return [{ node, isSteady }];
+    });
+    const [only] = primaries;
+    return primaries.length === 1 && only!.isSteady ? only!.node : undefined;
+  }
+
+  /** The server that wrote it: where it says in which term that was, the one that ever was the primary of that. */
+  writerOf({ node, term }: StoredEntry): string {
+    const primaries = [...this.roles].flatMap(([name, said]) =>
+      term !== undefined && said.some((one) => one.role === 'primary' && one.term === term) ? [name] : [],
+    );
+    return primaries.length === 1 ? primaries[0]! : node;
+  }
+
+  /** What the server had last told of the key by then; only of rows that are written down. */
+  lastTold(node: string, key: string, untilNs: number): StoredEntry | undefined {
+    return this.told.get(`${node} ${key}`)?.findLast(({ atNs }) => atNs < untilNs);
+  }
+
+  /** That the row was given more time: the last such change by then, told by whomever. */
+  lastProlonged({ key, log, owner, position }: StoredEntry, untilNs: number): StoredEntry | undefined {
+    return [...this.roles.keys()]
+      .flatMap((node) => this.told.get(`${node} ${key}`) ?? [])
+      .filter((one) => one.log === log && one.owner === owner && one.position > position && one.atNs < untilNs)
+      .sort((a, b) => a.position - b.position)
+      .at(-1);
+  }
+
+  /** Whether the server ever told of this very change. */
+  hasToldOf(node: string, { key, log, position }: StoredEntry): boolean {
+    return this.told.get(`${node} ${key}`)?.some((one) => one.log === log && one.position === position) ?? false;
+  }
+
+  /** When it last became the primary by then, and has been since. */
+  lastPromoted(node: string, untilNs: number) {
+    const said = this.roles.get(node)?.filter(({ atNs }) => atNs <= untilNs) ?? [];
+    const replica = said.findLastIndex(({ role }) => role !== 'primary');
+    return said[replica]?.role === 'replica' ? said[replica + 1] : undefined;
+  }
+
   /** When it first said after `fromNs` that it is the primary, having said that it is a replica just before. */
   promoted(node: string, fromNs: number) {
     return this.roles
       .get(node)
       ?.find(({ role, atNs }, at, all) => role === 'primary' && atNs > fromNs && all[at - 1]?.role === 'replica');
+  }
+
+  /** When it last said until then that it is a replica. */
+  lastAsReplicaNs(node: string, untilNs: number): number | undefined {
+    return this.roles.get(node)?.findLast(({ role, atNs }) => role === 'replica' && atNs <= untilNs)?.atNs;
   }
 
   /** Whether the server ever said that it has this owner. One that is followed anew tells what it has. */
@@ -161,6 +223,7 @@ export class ServiceRecord {
       this.entries.set(entry.key, logs);
     }
     listIn(logs, entry.log).push(entry);
+    if (entry.term !== undefined) listIn(this.told, `${entry.node} ${entry.key}`).push(entry);
     if (entry.owner !== undefined) {
       if (entry.isSampled) this.isSampled = true;
       const owners = this.owners.get(entry.node) ?? new Set();

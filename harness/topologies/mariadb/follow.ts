@@ -17,7 +17,7 @@ const SESSIONS = `
   FROM ${KEYS}`;
 
 const CHANGES = `
-  SELECT l.id, l.lock_key, l.owner, l.server FROM ${LOCKS_DATABASE}.lock_log l JOIN ${KEYS} ON k.lock_key = l.lock_key
+  SELECT l.id, l.lock_key, l.owner, l.token, l.kept_ms, l.left_ms, l.server FROM ${LOCKS_DATABASE}.lock_log l JOIN ${KEYS} ON k.lock_key = l.lock_key
   WHERE l.id > ? ORDER BY l.id`;
 
 /** How long a key is stored on this server yet, in milliseconds; `id`: of whose session a lock of it is. */
@@ -34,11 +34,15 @@ export function followMariadbLocks(admin: MariaAdmin, following: Following): () 
     {
       async changes(position) {
         const rows = await admin.ask(CHANGES, [wanted, position]);
-        return rows.map(({ id, lock_key, owner, server }) => ({
+        return rows.map(({ id, lock_key, owner, token, kept_ms, left_ms, server }) => ({
           position: Number(id),
           key: String(lock_key),
           owner: String(owner),
           log: `rows of server ${server}`,
+          term: Number(server),
+          token,
+          keptMs: kept_ms,
+          leftMs: left_ms,
         }));
       },
       async sessions() {

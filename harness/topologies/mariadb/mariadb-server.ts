@@ -119,9 +119,14 @@ export class MariaServer extends ServiceServer {
   async rebuild(): Promise<void> {
     this.process.signal('SIGKILL');
     await this.process.exited;
-    this.copyOf = undefined;
+    this.promoted();
     this.hasData = false;
     await this.start();
+  }
+
+  /** Whoever is primary later may be the one that it was a copy of before. */
+  promoted(): void {
+    this.copyOf = undefined;
   }
 
   protected override async prepare(): Promise<void> {

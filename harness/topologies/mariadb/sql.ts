@@ -3,9 +3,14 @@ import type { ServerRole, Setting } from '../../vocabulary/topology.js';
 import type { SqlRow } from '../sql-admin.js';
 import { LOCKS_DATABASE, MARIADB_USER, OPERATOR } from './admin.js';
 
+/** Of a row in a trigger, by the server's clock: until it is over. */
+const msUntil = (row: 'NEW' | 'OLD') =>
+  `IF(${row}.owner = '', NULL, TIMESTAMPDIFF(MICROSECOND, UTC_TIMESTAMP(6), ${row}.expires) / 1000)`;
+
 /**
- * A row a key, which stays when its holder has gone, so that the token goes on rising; and its own record: every change, with the
- * number of the server that made it. Made by whoever sets up; each takes the password for its `?`.
+ * A row a key, which stays when its holder has gone, so that the token goes on rising; and its own record: every change, be it of the expiry alone, with the
+ * number of the server that made it, for how long the row is to be kept from then on, and how long the one that it takes the place of
+ * would have been yet. Made by whoever sets up; each takes the password for its `?`.
  */
 export const MARIADB_SCHEMA: readonly string[] = [
   `CREATE DATABASE ${LOCKS_DATABASE}`,
@@ -19,13 +24,18 @@ export const MARIADB_SCHEMA: readonly string[] = [
      id bigint AUTO_INCREMENT PRIMARY KEY,
      lock_key varchar(190) COLLATE utf8mb4_bin NOT NULL,
      owner varchar(190) COLLATE utf8mb4_bin NOT NULL,
+     token bigint,
+     kept_ms double,
+     left_ms double,
      server int unsigned NOT NULL
    ) ENGINE=InnoDB`,
   `CREATE TRIGGER ${LOCKS_DATABASE}.log_made AFTER INSERT ON ${LOCKS_DATABASE}.lock_rows FOR EACH ROW
-     INSERT INTO ${LOCKS_DATABASE}.lock_log (lock_key, owner, server) VALUES (NEW.lock_key, NEW.owner, @@server_id)`,
+     INSERT INTO ${LOCKS_DATABASE}.lock_log (lock_key, owner, token, kept_ms, server)
+       VALUES (NEW.lock_key, NEW.owner, NEW.token, ${msUntil('NEW')}, @@server_id)`,
   `CREATE TRIGGER ${LOCKS_DATABASE}.log_changed AFTER UPDATE ON ${LOCKS_DATABASE}.lock_rows FOR EACH ROW
-     IF NEW.owner <> OLD.owner THEN
-       INSERT INTO ${LOCKS_DATABASE}.lock_log (lock_key, owner, server) VALUES (NEW.lock_key, NEW.owner, @@server_id);
+     IF NEW.owner <> OLD.owner OR NEW.expires <> OLD.expires THEN
+       INSERT INTO ${LOCKS_DATABASE}.lock_log (lock_key, owner, token, kept_ms, left_ms, server)
+         VALUES (NEW.lock_key, NEW.owner, NEW.token, ${msUntil('NEW')}, ${msUntil('OLD')}, @@server_id);
      END IF`,
   `CREATE TRIGGER ${LOCKS_DATABASE}.log_removed AFTER DELETE ON ${LOCKS_DATABASE}.lock_rows FOR EACH ROW
      INSERT INTO ${LOCKS_DATABASE}.lock_log (lock_key, owner, server) VALUES (OLD.lock_key, '', @@server_id)`,

@@ -19,7 +19,8 @@ const SESSIONS = `
   )
   SELECT keys.key, held.session FROM keys LEFT JOIN held ON held.hash = ${HASH}`;
 
-const CHANGES = 'SELECT id, key, owner, timeline FROM lock_log WHERE id > $1 AND key = ANY ($2::text[]) ORDER BY id';
+const CHANGES =
+  'SELECT id, key, owner, token, kept_ms, left_ms, timeline FROM lock_log WHERE id > $1 AND key = ANY ($2::text[]) ORDER BY id';
 
 /** How long a key is stored on this server yet. */
 export const LEFT_MS = `
@@ -36,11 +37,15 @@ export function followPostgresLocks(admin: PgAdmin, following: Following): () =>
     {
       async changes(position) {
         const rows = await admin.ask(CHANGES, [position, keys]);
-        return rows.map(({ id, key, owner, timeline }) => ({
+        return rows.map(({ id, key, owner, token, kept_ms, left_ms, timeline }) => ({
           position: Number(id),
           key: String(key),
           owner: String(owner),
           log: `rows, timeline ${timeline}`,
+          term: Number(timeline),
+          token,
+          keptMs: kept_ms,
+          leftMs: left_ms,
         }));
       },
       async sessions() {

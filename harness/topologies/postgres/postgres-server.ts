@@ -116,12 +116,16 @@ export class PostgresServer extends ServiceServer {
     }
   }
 
+  /** Whoever is primary later may be the one that it was a copy of before. */
+  promoted(): void {
+    this.copyOf = undefined;
+  }
+
   /** Becomes a replica of whoever is primary, with nothing of its own. */
   async rebuild(): Promise<void> {
     this.process.signal('SIGKILL');
     await this.process.exited;
-    // Whoever is primary now may be the one that it was a copy of before it was promoted itself.
-    this.copyOf = undefined;
+    this.promoted();
     await this.start();
   }
 

@@ -10,17 +10,27 @@ export const SCHEMA: readonly string[] = [
      token bigint NOT NULL DEFAULT 0,
      expires timestamptz NOT NULL DEFAULT '-infinity'
    )`,
-  // Its own record: every change, in the order of commits of a key, with the timeline in which it was made.
+  // Its own record: every change, be it of the expiry alone, in the order of commits of a key, with the timeline in which it was made; for how long a row is to be
+  // kept from then on, and how long the one that it takes the place of would have been yet.
   `CREATE TABLE IF NOT EXISTS lock_log (
      id bigserial PRIMARY KEY,
      key text NOT NULL,
      owner text NOT NULL,
+     token bigint,
+     kept_ms float8,
+     left_ms float8,
      timeline int NOT NULL DEFAULT ('x' || substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8))::bit(32)::int
    )`,
+  `CREATE OR REPLACE FUNCTION ms_until(timestamptz) RETURNS float8 LANGUAGE sql AS $$
+     SELECT CASE WHEN isfinite($1) THEN extract(epoch FROM $1 - clock_timestamp()) * 1000 END $$`,
   `CREATE OR REPLACE FUNCTION log_lock() RETURNS trigger LANGUAGE plpgsql AS $$
    BEGIN
      IF TG_OP = 'DELETE' THEN INSERT INTO lock_log (key, owner) VALUES (OLD.key, '');
-     ELSIF TG_OP = 'INSERT' OR NEW.owner <> OLD.owner THEN INSERT INTO lock_log (key, owner) VALUES (NEW.key, NEW.owner);
+     ELSIF TG_OP = 'INSERT' THEN
+       INSERT INTO lock_log (key, owner, token, kept_ms) VALUES (NEW.key, NEW.owner, NEW.token, ms_until(NEW.expires));
+     ELSIF NEW.owner <> OLD.owner OR NEW.expires <> OLD.expires THEN
+       INSERT INTO lock_log (key, owner, token, kept_ms, left_ms)
+         VALUES (NEW.key, NEW.owner, NEW.token, ms_until(NEW.expires), ms_until(OLD.expires));
      END IF;
      RETURN NULL;
    END $$`,

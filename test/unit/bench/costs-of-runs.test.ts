@@ -1,7 +1,7 @@
 /** What a lock cost is told by the stamps of its clients. */
 import { expect, test } from 'vitest';
-import { handOverMs, latencyMs, withoutHolderMs } from '../../../bench/costs-of-runs.js';
-import type { HistoryEvent } from '../../../harness/vocabulary/history.js';
+import { handOverMs, latencyMs, newLeaderMs, withoutHolderMs } from '../../../bench/costs-of-runs.js';
+import type { HistoryEvent, Observation } from '../../../harness/vocabulary/history.js';
 
 const MS = 1e6;
 const done = (op: string, client: string, beganMs: number, endedMs: number, type = 'ok') =>
@@ -38,4 +38,21 @@ test('nobody holds from the death to the first grant that was asked for after it
   ).toBe(250);
   expect(withoutHolderMs([before, done('acquire', 'c3', 300, 350)])).toBeUndefined();
   expect(withoutHolderMs([strike, before])).toBeUndefined();
+});
+
+test('a new leader is one that says so after the death, in a newer term', () => {
+  const strike = {
+    type: 'fault',
+    state: 'strike',
+    atNs: 130 * MS,
+    effects: [{ kind: 'killed', who: ['e1'], sinceNs: 100 * MS }],
+  } as unknown as HistoryEvent;
+  const role = (atMs: number, node: string, what: string, term: number) =>
+    ({ type: 'role', atNs: atMs * MS, node, role: what, term, runId: '1' }) as Observation;
+  const before = [role(50, 'e1', 'primary', 2), role(60, 'e2', 'replica', 2), role(70, 'e3', 'replica', 2)];
+  const late = role(110, 'e1', 'primary', 2);
+  const chosen = [role(160, 'e2', 'replica', 3), role(180, 'e3', 'replica', 3), role(210, 'e2', 'primary', 3)];
+  expect(newLeaderMs([strike], [...before, late, ...chosen])).toEqual({ notYetMs: 60, saidMs: 110 });
+  expect(newLeaderMs([strike], [...before, late])).toBeUndefined();
+  expect(newLeaderMs([], [...before, ...chosen])).toBeUndefined();
 });

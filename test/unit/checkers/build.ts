@@ -212,9 +212,10 @@ export class Story {
     return this.event(at + MS, { type: 'renewed', client, hold: id, key, sentNs: ns(at), leaseMs });
   }
 
-  lost(client: string, at: number, read = at + MS): this {
+  lost(client: string, at: number, read = at + MS, reason?: string): this {
     const { id, key } = this.holdOf(client);
-    return this.event(read, { type: 'lost', client, hold: id, key, clientNs: ns(at) });
+    const why = reason !== undefined && { reason };
+    return this.event(read, { type: 'lost', client, hold: id, key, clientNs: ns(at), ...why });
   }
 
   fault(at: number, step: number, fault: string, state: FaultRecord['state'], record: Partial<FaultRecord> = {}): this {

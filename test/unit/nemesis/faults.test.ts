@@ -54,6 +54,27 @@ describe('kill', () => {
     expect(await w.inForce()).toEqual([]);
   });
 
+  it('starts those that need each other at once', async () => {
+    const w = world('redlock', { persistence: 'aof-always' });
+    const names = ['r1', 'r2', 'r3'];
+    const active = await strike(w, 'kill', { names });
+    let begun = 0;
+    for (const node of names.map((name) => w.node(name))) {
+      const start = node.start.bind(node);
+      // As members of a quorum: none answers before a majority is there.
+      node.start = async () => {
+        begun++;
+        for (let tries = 0; begun < 2; tries++) {
+          if (tries > 100) throw new Error(`${node.name}: no answer`);
+          await w.clock.sleep(100);
+        }
+        return start();
+      };
+    }
+    expect(await heal(w, active)).toContain('r1 runs again');
+    expect(await w.inForce()).toEqual([]);
+  });
+
   it('waits for a client that a busy machine takes seconds to end', async () => {
     const w = world('single');
     const { process } = w.clients[1]!;

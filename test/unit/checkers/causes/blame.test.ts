@@ -96,6 +96,7 @@ const BY_CAUSE: Record<BlameName, readonly string[]> = {
     'clock-ran-fast',
     'session-lost',
     'failover-lost-row',
+    'failover-lost-extension',
   ],
   lease: ['client-paused', 'client-slow'],
   // Whether the lock could have told its client depends on the holds; whether it looked in time, on what servers carried out.

@@ -99,6 +99,10 @@ export const WITHOUT_ORACLE: Readonly<Record<string, { why: string; tests: strin
     why: 'as for removed-early: the record says what each server had when it was promoted',
     tests: 'causes/own-record.test.ts',
   },
+  'failover-lost-extension': {
+    why: 'as for removed-early: the record says what each server had when it was promoted, and for how long',
+    tests: 'causes/own-record.test.ts',
+  },
   'local-to-one-server': {
     why: 'as for removed-early: the record says which server each session was of',
     tests: 'causes/own-record.test.ts',

@@ -1,6 +1,8 @@
 /** Causes by a service's own record of whom it had stored: each is named by its chain, and not where a link is taken away. */
 import { describe, expect, it } from 'vitest';
 import { mutualExclusion } from '../../../../checkers/exclusion/mutual-exclusion.js';
+import { holdsOf } from '../../../../harness/record/facts/holds.js';
+import { serviceRecordOf } from '../../../../harness/record/facts/service-record.js';
 import type { LeaseKind } from '../../../../harness/vocabulary/protocol.js';
 import { Story } from '../build.js';
 
@@ -36,6 +38,19 @@ describe('one log', () => {
   it('says nothing where it was asked only now and then', () => {
     const story = twoHolds().stored(0.999, 'e1', 5, 'c1:a', { isSampled: true });
     expect(names(story.stored(2.999, 'e1', 7, 'c2:b', { isSampled: true }))).toEqual(['unexplained']);
+  });
+
+  it('tells what was stored by its token, where a client stored several', () => {
+    const several = (token?: number) => {
+      const story = new Story().up('c1').up('c2').up('c3').watch(0, 'e1').grant('c1', 1, { token: 11 });
+      story.grant('c2', 3).release('c1', 4).release('c2', 4);
+      story.stored(0.999, 'e1', 4, 'c1:a', { token: 11 }).stored(1.1, 'e1', 5, 'c3:z').stored(1.2, 'e1', 6, 'c1:b');
+      return token === undefined ? story : story.stored(1.3, 'e1', 7, 'c1:c', { token });
+    };
+    const record = (story: Story) => serviceRecordOf(story.input());
+    const [hold] = holdsOf(several().input().history);
+    expect(record(several()).entryOf(hold!)?.position).toBe(4);
+    expect(record(several(11)).entryOf(hold!)).toBeUndefined();
   });
 
   it('says nothing where a clock was set, or the entry is not known for one of them', () => {
@@ -101,6 +116,139 @@ describe('one log', () => {
   });
 });
 
+describe('a row that was over by the clock of its server', () => {
+  interface Change {
+    keptMs?: number;
+    leftMs?: number;
+    offsetMs?: number;
+    jumpedAt?: number;
+    role?: 'primary' | 'replica';
+    runId?: string;
+    taker?: string;
+  }
+  /** c1 is granted lock:0 at 1 s for 5 s; the clock jumps at 2 s; c2 takes it at 3 s. Each change takes one link away. */
+  const over = ({ keptMs = 5_000, leftMs = -1_000, offsetMs = 4_000, jumpedAt = 2, ...change }: Change = {}) =>
+    twoHolds(undefined, 'p1')
+      .role(0.5, 'p1', 'primary')
+      .role(2.5, 'p1', change.role ?? 'primary', change.runId)
+      .stored(0.999, 'p1', 5, 'c1:a', { keptMs })
+      .fault(jumpedAt, 0, 'clock', 'strike', { effects: [{ kind: 'clock-jumped', who: ['p1'], offsetMs }] })
+      .stored(2.999, 'p1', 7, change.taker ?? 'c2:b', { leftMs });
+
+  it('is named after the jump', () => {
+    expect(found(over())).toMatchObject([
+      {
+        class: 'exclusion',
+        cause: {
+          name: 'clock-jumped',
+          sentence: expect.stringContaining("By p1's clock what it had stored for c1 under lock:0, for 5 s, was over"),
+        },
+      },
+    ]);
+  });
+
+  it.each<[string, Change]>([
+    ['the row was not over by that clock', { leftMs: 1 }],
+    ['the row was to be kept for less than had passed', { keptMs: 1_900, leftMs: -4_100 }],
+    ['no fault moved the clock by as much', { offsetMs: 2_000 }],
+    ['the clock was set back', { offsetMs: -4_000 }],
+    ['the clock had jumped before', { jumpedAt: 0.6 }],
+    ['the server was not the primary all the while', { role: 'replica' }],
+    ['the server was started anew', { runId: '2' }],
+    ['its own client stored it', { taker: 'c1:b' }],
+  ])('is not where %s', (_, change) => {
+    expect(names(over(change))).not.toContain('clock-jumped');
+  });
+
+  it('is not where the record does not tell, another server was struck, or another was primary as well', () => {
+    const struck = (who: string) =>
+      twoHolds(undefined, 'p1')
+        .role(0.5, 'p1', 'primary')
+        .fault(2, 0, 'clock', 'strike', { effects: [{ kind: 'clock-jumped', who: [who], offsetMs: 4_000 }] });
+    const kept = struck('p1').stored(0.999, 'p1', 5, 'c1:a', { keptMs: 5_000 }).stored(2.999, 'p1', 7, 'c2:b');
+    expect(names(kept)).toEqual(['unexplained']);
+    const left = struck('p1').stored(0.999, 'p1', 5, 'c1:a').stored(2.999, 'p1', 7, 'c2:b', { leftMs: -1_000 });
+    expect(names(left)).toEqual(['unexplained']);
+    const other = struck('p2')
+      .stored(0.999, 'p1', 5, 'c1:a', { keptMs: 5_000 })
+      .stored(2.999, 'p1', 7, 'c2:b', { leftMs: -1_000 });
+    expect(names(other)).toEqual(['unexplained']);
+    expect(names(over().role(0.5, 'p2', 'primary'))).toEqual(['unexplained']);
+  });
+
+  it('is not where the lease was prolonged meanwhile, or the clock went to and fro', () => {
+    expect(names(over().renewed('c1', 1.5))).not.toContain('clock-jumped');
+    const strobes = over().fault(1.5, 1, 'strobe', 'strike', {
+      effects: [{ kind: 'clock-strobes', who: ['p1'], offsetMs: 4_000 }],
+    });
+    expect(names(strobes)).toEqual(['unexplained']);
+  });
+
+  it('is named after a clock that was set right from having been set back', () => {
+    const back = twoHolds(undefined, 'p1')
+      .role(0.5, 'p1', 'primary')
+      .fault(0.6, 0, 'clock', 'strike', { effects: [{ kind: 'clock-jumped', who: ['p1'], offsetMs: -4_000 }] })
+      .fault(2, 0, 'clock', 'heal')
+      .stored(0.999, 'p1', 5, 'c1:a', { keptMs: 5_000 })
+      .stored(2.999, 'p1', 7, 'c2:b', { leftMs: -1_000 });
+    expect(found(back)).toMatchObject([
+      {
+        cause: {
+          name: 'clock-jumped',
+          chain: expect.arrayContaining([expect.objectContaining({ text: "p1's clock was set right" })]),
+        },
+      },
+    ]);
+  });
+});
+
+describe('a session that was ended by the clock of its server', () => {
+  const SILENT = 'terminating connection due to idle-session timeout';
+  interface Change {
+    reason?: string;
+    offsetMs?: number;
+    lease?: LeaseKind;
+    heardAt?: number;
+    at?: number;
+  }
+  /** c1 is granted lock:0 at 1 s by a session; the clock jumps just before c2 is granted it at 3 s, and c1 hears of that a bit later. */
+  const ended = ({ reason = SILENT, offsetMs = 5_000, lease = 'session', heardAt = 2.9, at = 3 }: Change = {}) => {
+    const story = new Story().up('c1', [], lease).up('c2', [], lease).watch(0, 'p1').grant('c1', 1);
+    const heard = at + 0.01;
+    story
+      .renewed('c1', heardAt)
+      .grant('c2', at)
+      .lost('c1', heard, heard, reason)
+      .release('c2', at + 1);
+    return story
+      .role(0.5, 'p1', 'primary')
+      .stored(0.999, 'p1', 5, 'c1:7', { isSampled: true })
+      .fault(at - 0.05, 0, 'clock', 'strike', { effects: [{ kind: 'clock-jumped', who: ['p1'], offsetMs }] })
+      .stored(at + 0.005, 'p1', 7, 'c2:8', { isSampled: true });
+  };
+
+  it('is named after the jump', () => {
+    expect(found(ended())).toMatchObject([
+      {
+        class: 'exclusion',
+        cause: {
+          name: 'clock-jumped',
+          sentence: expect.stringContaining('p1 ended the session by which c1 held lock:0 for its silence'),
+        },
+      },
+    ]);
+  });
+
+  it.each<[string, Change]>([
+    ['its client was told another reason', { reason: 'read ECONNRESET' }],
+    ['the clock jumped by too little', { offsetMs: 2_000 }],
+    ['it has a lease of its own', { lease: 'timed' }],
+    ['the server had long heard nothing of it', { heardAt: 1.2, at: 4 }],
+  ])('is not where %s', (_, change) => {
+    expect(names(ended(change))).not.toContain('clock-jumped');
+  });
+});
+
 describe('a grant of which no server has anything', () => {
   const shown = () => {
     const story = twoHolds().up('c4').watch(0, 'e1');
@@ -149,9 +297,105 @@ describe('two servers', () => {
     expect(names(anew)).toEqual(['session-lost']);
   });
 
+  it('does, too, where it was late asked for its role, but not where it still said that it is a replica', () => {
+    const late = each(undefined, 'p2').role(3.9, 'p2', 'primary', '1', 2);
+    expect(names(late)).toEqual(['failover-lost-row']);
+    expect(names(late.role(3.2, 'p2', 'replica'))).toEqual(['unexplained']);
+  });
+
+  /** What p1 stored in its term 1, p2 in its term 2, and who told of it first. */
+  const inTerms = ({ promotedAt = 2.5, oldTerm = 1, toldBy = 'p2' } = {}) =>
+    twoHolds(undefined, 'p1')
+      .watch(0, 'p2')
+      .role(0.5, 'p1', 'primary')
+      .role(0.5, 'p2', 'replica')
+      .role(promotedAt, 'p2', 'primary', '1', 2)
+      .stored(0.999, 'p1', 5, 'c1:a', { log: 'of p1', term: oldTerm })
+      .stored(2.999, toldBy, 3, 'c2:b', { log: 'of p2', term: 2 });
+
+  it('goes by who wrote it, and not by who told of it', () => {
+    expect(names(inTerms({ toldBy: 'p1' }))).toEqual(['failover-lost-row']);
+    expect(names(each(undefined, 'p1').role(2.5, 'p2', 'primary', '1', 2))).toEqual(['unexplained']);
+  });
+
+  it('names a row that a primary stored which had been replaced, and did not know it', () => {
+    expect(names(inTerms({ promotedAt: 0.9 }))).toEqual(['failover-lost-row']);
+    expect(names(inTerms({ promotedAt: 0.9, oldTerm: 2 }))).toEqual(['unexplained']);
+    expect(names(inTerms({ promotedAt: 0.9 }).role(2, 'p2', 'replica'))).toEqual(['unexplained']);
+  });
+
+  describe('of which one lacks the time that a row was given last', () => {
+    interface Change {
+      leftMs?: number;
+      keptMs?: number;
+      isKnown?: boolean;
+      hasHeard?: boolean;
+      isProlonged?: boolean;
+      between?: string;
+    }
+    /** c1 is granted lock:0 at 1 s for 5 s, and again at 4 s; p2 has the first only, and c2 is granted it there at 7 s. */
+    const lost = (change: Change = {}) => {
+      const { leftMs = -10, keptMs = 5_000, isKnown = true, hasHeard = false, isProlonged = true } = change;
+      const story = new Story().up('c1').up('c2').watch(0, 'p1').watch(0, 'p2');
+      story.grant('c1', 1).renewed('c1', 4).grant('c2', 7).release('c1', 8).release('c2', 8);
+      story.role(0.5, 'p1', 'primary').role(0.5, 'p2', 'replica').role(5, 'p2', 'primary', '1', 2);
+      const first = { log: 'of p1', term: 1, keptMs: 5_000 };
+      story.stored(0.999, 'p1', 5, 'c1:a', first);
+      if (isKnown) story.stored(1.01, 'p2', 5, 'c1:a', first);
+      if (isProlonged) story.stored(4.001, 'p1', 6, 'c1:a', { log: 'of p1', term: 1, keptMs });
+      if (hasHeard) story.stored(4.01, 'p2', 6, 'c1:a', { log: 'of p1', term: 1, keptMs });
+      if (change.between) story.stored(4.5, 'p2', 7, change.between, { log: 'of p1', term: 1 });
+      return story.stored(6.999, 'p2', 8, 'c2:b', { log: 'of p2', term: 2, leftMs });
+    };
+
+    it('names a failover that lost the extension', () => {
+      expect(found(lost())).toMatchObject([
+        {
+          class: 'exclusion',
+          cause: {
+            name: 'failover-lost-extension',
+            sentence: expect.stringContaining('without the time that it had been given at 4.001 s'),
+          },
+        },
+      ]);
+    });
+
+    it.each<[string, Change]>([
+      ['the row was not over there', { leftMs: 5 }],
+      ['the row was not there', { isKnown: false, between: 'c3:z' }],
+      ['the extension was there', { hasHeard: true }],
+      ['nothing of the extension was stored', { isProlonged: false }],
+      ['it was given too little time', { keptMs: 1_000 }],
+      ['another had it there before', { between: 'c3:z' }],
+    ])('does not where %s', (_, change) => {
+      expect(names(lost(change))).not.toContain('failover-lost-extension');
+    });
+
+    it('does not where a clock was set', () => {
+      const jumped = lost().fault(6, 0, 'clock', 'strike', {
+        effects: [{ kind: 'clock-jumped', who: ['p2'], offsetMs: 9_000 }],
+      });
+      expect(names(jumped)).toEqual(['unexplained']);
+    });
+  });
+
   it('does not where the one that took over knew of it', () => {
     const knew = promoted().stored(2.6, 'p2', 2, 'c1:a', { log: 'of p2, later' });
     expect(names(knew)).toEqual(['unexplained']);
+  });
+
+  it('tells a session from that of another server which has the same number', () => {
+    const session = (sampled: { isSampled?: true }) =>
+      twoHolds('session', 'p1')
+        .watch(0, 'p2')
+        .role(0.5, 'p1', 'primary')
+        .role(0.5, 'p2', 'replica')
+        .role(2.5, 'p2', 'primary', '1', 2)
+        .stored(0.1, 'p2', 1, 'c1:13', { log: 'sessions of p2, before', ...sampled })
+        .stored(0.999, 'p1', 5, 'c1:13', { log: 'sessions of p1', ...sampled })
+        .stored(2.999, 'p2', 3, 'c2:11', { log: 'sessions of p2', ...sampled });
+    expect(names(session({ isSampled: true }))).toEqual(['session-lost']);
+    expect(names(session({}))).toEqual(['unexplained']);
   });
 
   it('names a lock that only one server knows of', () => {
