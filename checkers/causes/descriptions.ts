@@ -52,6 +52,13 @@ const descriptions: Record<string, Description> = {
       'https://redis.io/docs/latest/commands/wait/',
     ),
   },
+  'granted-unacknowledged': {
+    phrase: 'it was granted though no replica had it',
+    blame: lock(
+      'WAIT answers how many replicas have what was stored, and no error where too few do: a lock that asks for them must look at the answer.',
+      'https://redis.io/docs/latest/commands/wait/',
+    ),
+  },
   'failover-lost-renewal': {
     phrase: 'failover lost the renewal',
     blame: deployment(

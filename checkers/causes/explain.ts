@@ -38,6 +38,7 @@ import { shortenedByOther } from './shortened-by-other.js';
 import { staleReasons } from './stale.js';
 import { takenOverByClock } from './taken-over-by-clock.js';
 import { tokenDrawnEarly } from './token-drawn-early.js';
+import { unlessAcknowledged } from './unacknowledged.js';
 import { unexplained } from './unexplained.js';
 
 /**
@@ -51,8 +52,8 @@ function reasonsFor(input: CheckInput): readonly Reason[] {
     evicted,
     releasedByOther,
     nodeForgot(input),
-    failoverLostWrite,
-    splitBrain,
+    unlessAcknowledged(failoverLostWrite, 'earlier', input),
+    unlessAcknowledged(splitBrain, 'later', input),
     failoverLostRenewal,
     shortenedByOther,
     expiredEarly,

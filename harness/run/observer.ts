@@ -31,8 +31,8 @@ const LOOK_BEFORE_CLIENTS_MS = 100;
 /** A server that somebody has stopped takes connections, and never answers. */
 const FIRST_LOOK_MS = 3_000;
 
-/** They concern every key. */
-const WHOLE_DATABASES = new Set(['FLUSHALL', 'FLUSHDB', 'SWAPDB']);
+/** They concern every key, or what was stored before them, whatever that was. */
+const OF_ALL_KEYS = new Set(['FLUSHALL', 'FLUSHDB', 'SWAPDB', 'WAIT', 'WAITAOF']);
 
 /** Starts watching `nodes`; disposing stops. Resolves once every node is being watched, or cannot be for the moment. */
 export async function observe(nodes: readonly ServerNode[], options: ObserverOptions): Promise<AsyncDisposable> {
@@ -158,7 +158,7 @@ class NodeWatch {
     if (source.startsWith('unix:') && argv[0]!.toUpperCase() !== 'MIGRATE') return;
     // Whose a connection is shows best in the first that comes over it, be it about anything.
     if (source !== 'lua') this.senders.of(source);
-    const concerns = WHOLE_DATABASES.has(argv[0]!.toUpperCase()) || argv.some((argument) => this.concernsRun(argument));
+    const concerns = OF_ALL_KEYS.has(argv[0]!.toUpperCase()) || argv.some((argument) => this.concernsRun(argument));
     if (source !== 'lua' && !concerns) this.script = command;
     if (!concerns) return;
     // A script that builds the names of its keys by itself: whose commands these are, its line tells.

@@ -74,6 +74,7 @@ const BY_CAUSE: Record<BlameName, readonly string[]> = {
     'prolonged-too-long',
     'queue-head-gone',
     'granted-past-queue',
+    'granted-unacknowledged',
     'place-removed',
     'place-expired',
     'asking-unasked',

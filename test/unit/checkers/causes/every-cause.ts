@@ -67,6 +67,10 @@ export const WITHOUT_ORACLE: Readonly<Record<string, { why: string; tests: strin
     why: 'no model has a lock whose record names several at once, readers and writers, and grants by it',
     tests: 'causes/granted-beside.test.ts',
   },
+  'granted-unacknowledged': {
+    why: 'it is failover-lost-write or split-brain, which the oracle judges, of a lock that waits for replicas, which no model has',
+    tests: 'causes/unacknowledged.test.ts',
+  },
   'place-expired': {
     why: 'the queue of the model has no time of its own',
     tests: 'causes/place-lost.test.ts',

@@ -95,7 +95,7 @@ test('commands and evictions in their order, of the keys of the run only, and no
   ]);
 });
 
-test('commands on a whole database, and the script of a command that concerns the run, whatever it names itself', async () => {
+test('commands on a whole database, what waits for replicas, and the script of a command that concerns the run, whatever it names itself', async () => {
   const { recorded, connections, observing } = watched();
   await using _ = await observing;
   const from = recorded.length;
@@ -107,6 +107,7 @@ test('commands on a whole database, and the script of a command that concerns th
   say('lua', 'SET', 'lock:0', 'v');
   say('lua', 'PEXPIRE', 'lock:0', '5000');
   say('10.0.0.9:400', 'FLUSHALL');
+  say('10.0.0.9:400', 'wait', '1', '100');
   connections[0]!.tell({ serverWallMs: 5, source: '10.0.0.9:400', db: 3, argv: ['DEL', 'lock:0'] });
   const seen = recorded.slice(from).filter(({ type }) => type !== 'sample');
   expect(seen).toEqual([
@@ -114,6 +115,7 @@ test('commands on a whole database, and the script of a command that concerns th
     expect.objectContaining({ source: 'lua', argv: ['SET', 'lock:0', 'v'] }),
     expect.objectContaining({ source: 'lua', argv: ['PEXPIRE', 'lock:0', '5000'] }),
     expect.objectContaining({ argv: ['FLUSHALL'] }),
+    expect.objectContaining({ argv: ['wait', '1', '100'] }),
     expect.objectContaining({ db: 3, argv: ['DEL', 'lock:0'] }),
   ]);
   expect(seen[3]).not.toHaveProperty('db');
