@@ -23,6 +23,7 @@ export const migrateSlots: NemesisFault = {
   strike: (step, context) =>
     InForce.strike(async (inForce) => {
       const move = new SlotMove(await slotToMove(step, context), context);
+      await move.mustBePossibleAtOnce();
       const { slot, key, source, target } = move.what;
       const sinceNs = context.clock.nowNs();
       const effects: FaultEffect[] = [{ kind: 'slot-moves', who: [source.name, target.name], slot, sinceNs }];
