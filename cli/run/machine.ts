@@ -1,5 +1,5 @@
 /** What a run needs of this machine: what may be asked for, and what was found. */
-import type { InspectedServer } from '../../harness/machine/server-commands.js';
+import { type InspectedServer, SLOTS_AT_ONCE } from '../../harness/machine/server-commands.js';
 import type { Capability } from '../../harness/vocabulary/host.js';
 import type { RunConfig } from '../../harness/vocabulary/run.js';
 import type { RedisBinary, ServiceName } from '../../harness/vocabulary/topology.js';
@@ -21,8 +21,7 @@ export interface Machine {
 
 /** Also what faults need of a server that this one lacks; `flag` names another one. */
 export function withServer(machine: Machine, server: InspectedServer, flag: string): Machine {
-  const slots = 'CLUSTER|MIGRATESLOTS';
-  const lacking = server.commands.includes(slots)
+  const lacking = server.commands.includes(SLOTS_AT_ONCE)
     ? {}
     : { 'slots-at-once': `this server has no CLUSTER MIGRATESLOTS (Valkey 9): choose another one with ${flag}` };
   return { ...machine, server, unavailable: { ...machine.unavailable, ...lacking } };

@@ -20,6 +20,7 @@ import { NETWORK_PROBE } from './network-probe.js';
 import { privateFolder } from './private-folder.js';
 import { inProject, isClone, PROJECT } from './project-files.js';
 import { findRedis, findRedisHere, RedisNotFoundError } from './redis-binary.js';
+import { inspectServer, SLOTS_AT_ONCE } from './server-commands.js';
 import { ServerNotFoundError } from './service-program.js';
 import { buildSimShim, trySimShim } from './sim-shim.js';
 
@@ -60,6 +61,7 @@ export async function diagnose(options: DiagnoseOptions): Promise<Diagnosis[]> {
     { what: 'Node.js', ok: true, detail: process.version },
     npmPackages(),
     await redisServer(options),
+    await slotsAtOnce(options),
     await tool('unshare', INSTALL_UTIL_LINUX),
     await tool('nsenter', INSTALL_UTIL_LINUX),
     await tool('hostname', 'install hostname (Debian, Ubuntu: apt-get install hostname)'),
@@ -134,6 +136,20 @@ async function redisServer({ cacheFolder, server, fetch }: DiagnoseOptions): Pro
   }
   const remedy = 'install Redis 6.2 or newer, or give --server PATH';
   return { what, ok: false, detail: 'not on PATH, and this machine has no apt-get to download it with', remedy };
+}
+
+/** Only the fault `migrate-slots` wants it. */
+async function slotsAtOnce({ cacheFolder, server }: DiagnoseOptions): Promise<Diagnosis> {
+  const what = 'slots at once';
+  const lacking = { what, ok: 'limited', capability: 'slots-at-once' } as const;
+  const remedy = 'choose another one with --server valkey@9';
+  // What is wrong with the server itself has a line of its own.
+  const found = await findRedisHere({ explicit: server, cacheFolder }).catch(() => undefined);
+  const inspected = found && (await inspectServer(found, [SLOTS_AT_ONCE]).catch(() => undefined));
+  if (!inspected) return { ...lacking, detail: 'not tried: it needs redis-server' };
+  if (inspected.commands.length > 0)
+    return { what, ok: true, detail: 'the server knows CLUSTER MIGRATESLOTS (migrate-slots)' };
+  return { ...lacking, detail: 'no migrate-slots: this server has no CLUSTER MIGRATESLOTS (Valkey 9)', remedy };
 }
 
 /** Only `--service` with its name wants it. */

@@ -9,8 +9,11 @@ import { privateFolder } from './private-folder.js';
 
 const ANSWERS_WITHIN_MS = 10_000;
 
+/** What the capability of that name is. */
+export const SLOTS_AT_ONCE = 'CLUSTER|MIGRATESLOTS';
+
 /** What locks, faults and plays go by that not every server has, as `COMMAND INFO` names it. */
-export const LATER_COMMANDS = ['CLUSTER|MIGRATESLOTS', 'DELEX', 'DELIFEQ', 'HPEXPIRE', 'WAITAOF'] as const;
+export const LATER_COMMANDS = [SLOTS_AT_ONCE, 'DELEX', 'DELIFEQ', 'HPEXPIRE', 'WAITAOF'] as const;
 
 export interface InspectedServer {
   kind: 'redis' | 'valkey';

@@ -9,7 +9,8 @@ export const migrateSlots: NemesisFault = {
   summary: 'the slot of a lock moves to another shard at once (CLUSTER MIGRATESLOTS, Valkey 9)',
   explained: {
     does: "Once the servers are whole, the slot of one of the run's keys that the target serves, rather of one that has been held for a while, is given to another primary by `CLUSTER MIGRATESLOTS`: the servers copy it and what is written meanwhile, stop its writes for a moment, and change its owner. `all` has it where the server knows the command.",
-    proof: 'The `CLUSTER NODES` of both sides and of everybody else name the new owner. An OK proves nothing.',
+    proof:
+      'The `CLUSTER NODES` of both sides and of everybody else name the new owner; who does not answer, for another fault, is named. An OK proves nothing.',
     breaks:
       'By itself nothing: a lock that is held goes along, with its time to live, and no client is sent to and fro (`ASK`). Clients are redirected (`MOVED`).',
   },
@@ -23,6 +24,7 @@ export const migrateSlots: NemesisFault = {
   strike: (step, context) =>
     InForce.strike(async (inForce) => {
       const move = new SlotMove(await slotToMove(step, context), context);
+      await move.mustBePossibleAtOnce();
       const { slot, key, source, target } = move.what;
       const sinceNs = context.clock.nowNs();
       const effects: FaultEffect[] = [{ kind: 'slot-moves', who: [source.name, target.name], slot, sinceNs }];

@@ -11,7 +11,7 @@ export const moveSlot: NemesisFault = {
   explained: {
     does: "Once the servers are whole, the slot of one of the run's keys that the target serves, rather of one that has been held for a while, is given to another primary, in four steps: `importing` (`SETSLOT IMPORTING` on the one that is to have it), `migrating` (`SETSLOT MIGRATING` on its owner, which from then on sends clients with `ASK` to the other for keys that it does not have), `keys` (`MIGRATE`), `node` (`SETSLOT NODE` on both, the new owner first). `until` ends it after one of them; healed, a slot that is given away is moved to the end, as `redis-cli --cluster fix` does, for it may have keys at its new owner already (by their successors, where a failover has replaced one of the two); one that is only awaited is not any more.",
     proof:
-      'Each step is read back: the slot on its way in `CLUSTER NODES` of that node, no key of it left, and in the end the `CLUSTER NODES` of both sides and of everybody else name the new owner. An OK proves nothing.',
+      'Each step is read back: the slot on its way in `CLUSTER NODES` of that node, no key of it left, and in the end the `CLUSTER NODES` of both sides and of everybody else name the new owner; who does not answer, for another fault, is named. An OK proves nothing.',
     breaks:
       'By itself nothing: a lock that is held goes along, with its time to live. Clients are redirected (`ASK`, `MOVED`), and commands on several keys refused for a moment (`TRYAGAIN`). A client that sends `ASKING` without having been told so takes a lock a second time at the new owner, and then the slot cannot be moved (`BUSYKEY`). And a failover of the owner meanwhile: its replica knows nothing of the move, and grants what was given away already.',
   },

@@ -59,10 +59,21 @@ function slotsOf({ slots, name }: NemesisContext['topology']): HashSlots {
 export const STEPS = ['importing', 'migrating', 'keys', 'node'] as const;
 export type MoveStep = (typeof STEPS)[number];
 
+/** What the servers say of whose a slot is. */
+interface Agreement {
+  /** Whom all that answer name, itself included; absent: they do not agree, or it is on its way. */
+  owner?: ServerNode;
+  silent: string[];
+  /** In words. */
+  seen: string;
+}
+
 /** One move, step by step. Each step may be asked for again, and reads back what came of it. */
 export class SlotMove {
   /** Whether the source was ever told to send clients away: one that has forgotten it may have given keys away. */
   private isGivingAway = false;
+  /** Whether all have named the new owner: then nothing is to be undone, whatever becomes of the two. */
+  private isDone = false;
 
   constructor(
     readonly what: SlotToMove,
@@ -128,31 +139,44 @@ export class SlotMove {
     const { slot, source, target } = this.what;
     const id = (await this.view(target)).id;
     for (const one of [target, source]) await asked(one, 'CLUSTER', 'SETSLOT', slot, 'NODE', id);
-    return this.belongsTo(target);
+    return this.done();
   }
 
-  /** The servers move it by themselves, all of it at once (`CLUSTER MIGRATESLOTS`). Refused where they cannot. */
+  /** Refuses where its owner cannot move it at once. To be asked before anything is done. */
+  async mustBePossibleAtOnce(): Promise<void> {
+    await mustKnow(this.what.source, AT_ONCE, 'valkey@9');
+  }
+
+  /** The servers move it by themselves, all of it at once (`CLUSTER MIGRATESLOTS`). */
   async atOnce(): Promise<string> {
     const { slot, source, target } = this.what;
-    await mustKnow(source, AT_ONCE, 'valkey@9');
     const { id } = await this.view(target);
     await request(source, 'CLUSTER', 'MIGRATESLOTS', 'SLOTSRANGE', slot, slot, 'NODE', id);
-    return this.belongsTo(target);
+    return this.done();
   }
 
   /** Of a move at once: it is done, or is called off and then was not. */
   async settleAtOnce(): Promise<string> {
-    const { slot, source, target } = this.what;
-    const isOver = (await this.view(source)).ownerOf(slot) === target.host.address;
+    const now = await this.sinceFailovers();
+    if (this.isDone) return now.belongsTo();
+    const { slot, source, target } = now.what;
+    const isOver = (await now.view(source)).ownerOf(slot) === target.host.address;
     // Refused where nothing is on its way any more.
     if (!isOver) await source.command('CLUSTER', 'CANCELSLOTMIGRATIONS').catch(() => {});
-    return this.belongsTo(isOver ? target : source);
+    return now.belongsTo(isOver ? target : source);
   }
 
   /** Brings it to an end, whatever was done: see above. Resolves with what was read back. */
   async settle(): Promise<string> {
     const now = await this.sinceFailovers();
+    if (this.isDone) return now.belongsTo();
     return this.isGivingAway ? now.finish() : now.takeBack();
+  }
+
+  private async done(): Promise<string> {
+    const said = await this.belongsTo(this.what.target);
+    this.isDone = true;
+    return said;
   }
 
   /**
@@ -198,28 +222,48 @@ export class SlotMove {
     return `${await this.belongsTo(source)}${more}`;
   }
 
-  /** Everybody names it, and nobody has it on its way. */
-  private async belongsTo(owner: ServerNode): Promise<string> {
+  /**
+   * Everybody names the same owner, and nobody has it on its way. Any will do if none is given: another step may have moved it
+   * on since, its keys with it. Who does not answer in all that time, for another fault, is named.
+   */
+  private async belongsTo(wanted?: ServerNode): Promise<string> {
     const { slot, source, target } = this.what;
-    const { topology } = this.context;
-    let seen = '';
+    let last: Agreement = { silent: [], seen: '' };
+    const isAgreed = () => last.owner !== undefined && (wanted ?? last.owner) === last.owner;
     const agreed = async () => {
-      const views = await Promise.all(topology.nodes.map((node) => this.view(node)));
-      const isOpen = views.some(({ moving }) => moving.some((one) => one.slot === slot));
-      const owners = views.map((view) => view.ownerOf(slot));
-      seen = `${isOpen ? 'it is on its way, and ' : ''}${new Set(owners).size} owners are named`;
-      return (!isOpen && owners.every((address) => address === owner.host.address)) || undefined;
-    };
-    const unanswered = (error: unknown) => {
-      seen = message(error);
-      return undefined;
+      last = await this.agreement();
+      return (isAgreed() && last.silent.length === 0) || undefined;
     };
     // Whatever ends the run: a slot is not left on its way.
     const healing = { clock: this.context.clock, signal: new AbortController().signal };
-    const wait = { timeoutMs: AGREED_TIMEOUT_MS, pollMs: POLL_MS, doing: '', context: healing };
-    if (!(await waitFor(() => agreed().catch(unanswered), wait)))
-      throw new Error(`slot ${slot} does not belong to ${owner.name} after ${AGREED_TIMEOUT_MS} ms: ${seen}`);
-    return `CLUSTER NODES of ${source.name}, ${target.name} and all others: slot ${slot} belongs to ${owner.name}`;
+    await waitFor(agreed, { timeoutMs: AGREED_TIMEOUT_MS, pollMs: POLL_MS, doing: '', context: healing });
+    const { owner, silent, seen } = last;
+    if (!isAgreed()) {
+      const whose = wanted ? `does not belong to ${wanted.name}` : 'belongs to nobody';
+      throw new Error(`slot ${slot} ${whose} after ${AGREED_TIMEOUT_MS} ms: ${seen}`);
+    }
+    const whose = `slot ${slot} belongs to ${owner!.name}`;
+    if (silent.length > 0) return `CLUSTER NODES of all but ${words(silent)}, which did not answer: ${whose}`;
+    return `CLUSTER NODES of ${source.name}, ${target.name} and all others: ${whose}`;
+  }
+
+  private async agreement(): Promise<Agreement> {
+    const { slot } = this.what;
+    const { nodes } = this.context.topology;
+    const answers = await Promise.allSettled(nodes.map((node) => this.view(node)));
+    const views = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
+    const silent = nodes.filter((_, at) => answers[at]!.status === 'rejected').map(({ name }) => name);
+    const isOpen = views.some(({ moving }) => moving.some((one) => one.slot === slot));
+    const owners = new Set(views.map((view) => view.ownerOf(slot)));
+    const [address] = owners;
+    // Its own word is wanted, too.
+    const owner = nodes.find(({ host, name }) => host.address === address && !silent.includes(name));
+    const named = `${isOpen ? 'it is on its way, and ' : ''}${owners.size} owners are named`;
+    return {
+      ...(owner && !isOpen && owners.size === 1 && { owner }),
+      silent,
+      seen: silent.length > 0 ? `${named}, and ${words(silent)} did not answer` : named,
+    };
   }
 
   private view(node: ServerNode): Promise<SlotView> {

@@ -1,5 +1,6 @@
 /** Locks of commands that not every server has, on a server that has them; and on one that has not. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { diagnose } from '../../harness/machine/doctor.js';
 import { cacheFolder, findRedis } from '../../harness/machine/redis-binary.js';
 import { inspectServer } from '../../harness/machine/server-commands.js';
 import { fileServer, goneFrom, SHORT_LEASE_MS } from '../support/file-servers.js';
@@ -25,6 +26,11 @@ describe.skipIf(!valkey)('on Valkey 9', () => {
       kind: 'valkey',
       commands: ['DELIFEQ', 'HPEXPIRE', 'GET'],
     });
+  });
+
+  test('doctor says that slots can be moved at once', async () => {
+    const findings = await diagnose({ cacheFolder: cacheFolder(), server: 'valkey@9' });
+    expect(findings.find(({ what }) => what === 'slots at once')).toMatchObject({ ok: true });
   });
 
   test('hash-ttl: readers share, a writer excludes; each has a time of its own', () =>

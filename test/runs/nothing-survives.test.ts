@@ -1,8 +1,11 @@
 /** Whatever process of a run is killed with SIGKILL, nothing of the run is left two seconds later. A client and the outer CLI: smoke/killed.test.ts. */
+import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
+import { NEAR } from '../../nemesis/levers/link-shaper.js';
 import { find, inFullSwing, isOuter, LEFT_LIMIT_MS } from '../support/killed.js';
+import { namedServerHere } from '../support/named-server.js';
 import {
   endAll,
   type Found,
@@ -17,7 +20,10 @@ import {
 } from '../support/torture.js';
 
 let run: Torture;
-afterEach(() => endAll(run));
+afterEach(() => {
+  // Not every test has one of these.
+  if (run) endAll(run);
+});
 
 const VICTIMS: Record<string, (command: string) => boolean> = {
   'the npm wrapper': (command) => command.startsWith('npm'),
@@ -48,28 +54,93 @@ describe('kill -9', () => {
   });
 });
 
-/** What is in force then: programs beside the hosts that lead packets through devices of their own, and a server without power. */
-const IN_FORCE = [
-  { atMs: 200, fault: 'delay', target: { names: ['c1', 'c2'] }, forMs: 100_000, args: { delayMs: 20 } },
-  { atMs: 300, fault: 'loss', target: { names: ['c2'] }, forMs: 100_000 },
-  { atMs: 500, fault: 'power-cut', target: 'primary', forMs: 90_000 },
-];
+const names = (...who: string[]) => ({ names: who });
+const LONG_MS = 100_000;
+/**
+ * What is in force then: programs beside the hosts that lead packets through devices of their own, and a server without power;
+ * slots that have moved or are on their way; and failovers that have been asked for, which end by themselves.
+ */
+const IN_FORCE = {
+  'links and power': [
+    'single',
+    [
+      { atMs: 200, fault: 'delay', target: names('c1', 'c2'), forMs: LONG_MS, args: { delayMs: 20 } },
+      { atMs: 300, fault: 'loss', target: names('c2'), forMs: LONG_MS },
+      { atMs: 300, fault: 'rate', target: names('c3'), forMs: LONG_MS, args: { rateKbps: 50 } },
+      { atMs: 400, fault: 'duplicate', target: names('c1'), forMs: LONG_MS },
+      { atMs: 400, fault: 'reorder', target: names('c3'), forMs: LONG_MS },
+      { atMs: 500, fault: 'reset', target: names('c1'), forMs: LONG_MS },
+      { atMs: 600, fault: 'reset-on-reply', target: 'client', forMs: LONG_MS },
+      { atMs: 6_000, fault: 'power-cut', target: 'primary', forMs: LONG_MS },
+    ],
+  ],
+  'a slot that has moved': ['cluster', [{ atMs: 300, fault: 'migrate-slots', target: names('r1'), forMs: LONG_MS }]],
+  'a slot on its way': [
+    'cluster',
+    [{ atMs: 300, fault: 'move-slot', target: names('r1'), forMs: LONG_MS, args: { until: 'migrating' } }],
+  ],
+  'a handover in a Cluster': [
+    'cluster',
+    [{ atMs: 300, fault: 'cluster-failover', target: names('r1'), forMs: LONG_MS }],
+  ],
+  'a handover by the primary': ['replica', [{ atMs: 300, fault: 'failover-to', target: 'primary', forMs: LONG_MS }]],
+  'a failover by Sentinel': [
+    'sentinel',
+    [{ atMs: 300, fault: 'sentinel-failover', target: 'primary', forMs: LONG_MS }],
+  ],
+} as const satisfies Record<string, readonly [topology: string, steps: readonly object[]]>;
 
-test('kill -9 of the inner CLI while links are slow and the server is without power', async () => {
-  const file = join(freshFolder(), 'plan.json');
-  writeFileSync(file, JSON.stringify({ version: 1, seed: 1, steps: IN_FORCE }));
-  run = start(['--topology', 'single', '--plan', file, '--time-limit', '120s']);
-  const struck = () =>
-    historyOf(run).flatMap((event) => (event.type === 'fault' && event.state === 'strike' ? [event.fault] : []));
-  await until('all to be in force', () => struck().length === IN_FORCE.length, 100_000);
-  const shapers = () => processesOf(run.mark).filter(({ command }) => command.includes('link-shaper'));
-  // One beside each host that sends over such a link: both clients and the server.
-  expect(shapers().length).toBeGreaterThan(2);
-  process.kill(find(run, VICTIMS['the inner CLI']!).pid, 'SIGKILL');
-  await until('nothing left', () => processesOf(run.mark).filter(stillOfTheRun).length === 0, 10_000);
-  expect(namespacesOf(run.mark)).toEqual([]);
-  await until('the end of what judges it', () => processesOf(run.mark).length === 0);
+test('kill -9 of the inner CLI while links are slow, a server is without power, slots move and primaries are replaced', async () => {
+  const server = (await namedServerHere('valkey@9')) ? ['--server', 'valkey@9'] : [];
+  const before = devicesOfShapers();
+  // All at once: nothing is timed but how soon they are gone.
+  const plays = Object.entries(IN_FORCE).map(async ([what, [topology, all]]) => {
+    const steps: readonly { fault: string }[] = all;
+    if (server.length === 0 && steps.some(({ fault }) => fault === 'migrate-slots')) return;
+    const file = join(freshFolder(), 'plan.json');
+    writeFileSync(file, JSON.stringify({ version: 1, seed: 1, steps }));
+    const flags = ['--topology', topology, '--plan', file, '--time-limit', '120s', '--clients', '3'];
+    const play = start([...flags, ...(what === 'a slot that has moved' ? server : [])]);
+    try {
+      await killedWhileInForce(play, steps);
+    } finally {
+      endAll(play);
+    }
+  });
+  const trouble = (await Promise.allSettled(plays)).flatMap((play) =>
+    play.status === 'rejected' ? [play.reason] : [],
+  );
+  if (trouble.length > 0) throw new AggregateError(trouble, trouble.map(String).join('\n'));
+  expect(devicesOfShapers().filter((device) => !before.includes(device))).toEqual([]);
 });
+
+async function killedWhileInForce(play: Torture, steps: readonly { fault: string }[]): Promise<void> {
+  const isInForce = (_: object, step: number) =>
+    historyOf(play).some(
+      (event) =>
+        event.type === 'fault' &&
+        event.step === step &&
+        (event.state === 'strike' || event.proof === 'the request was taken'),
+    );
+  await until('all to be in force', () => steps.every(isInForce), 100_000).catch((error) => {
+    throw new Error(`${error}: ${play.output()}${play.errors()}`);
+  });
+  if (steps.some(({ fault }) => fault === 'delay')) {
+    const shapers = processesOf(play.mark).filter(({ command }) => command.includes('link-shaper'));
+    // One beside each host that sends over such a link: all clients and the server.
+    expect(shapers.length).toBeGreaterThan(3);
+  }
+  process.kill(find(play, VICTIMS['the inner CLI']!).pid, 'SIGKILL');
+  await until('nothing left', () => processesOf(play.mark).filter(stillOfTheRun).length === 0, 10_000);
+  expect(namespacesOf(play.mark)).toEqual([]);
+  await until('the end of what judges it', () => processesOf(play.mark).length === 0);
+}
+
+/** Those of the machine itself: what a link shaper makes is in a network namespace of the run. */
+function devicesOfShapers(): string[] {
+  const links = JSON.parse(execFileSync('ip', ['-json', 'link', 'show'], { encoding: 'utf8' })) as { ifname: string }[];
+  return links.map(({ ifname }) => ifname).filter((name) => name.startsWith(NEAR));
+}
 
 describe('kill -9 of what a client lives in', () => {
   test.each([

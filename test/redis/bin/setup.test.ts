@@ -24,7 +24,8 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { transformSync } from 'esbuild';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { diagnose } from '../../../harness/machine/doctor.js';
-import { cacheFolder } from '../../../harness/machine/redis-binary.js';
+import { cacheFolder, findRedis } from '../../../harness/machine/redis-binary.js';
+import { inspectServer, SLOTS_AT_ONCE } from '../../../harness/machine/server-commands.js';
 import { haveCompiler } from '../../support/needs.js';
 
 const BIN = fileURLToPath(new URL('../../../bin', import.meta.url));
@@ -361,6 +362,12 @@ describe('doctor', () => {
       namespaces: true,
       'virtual network': true,
       'clock shim': haveCompiler ? true : 'limited',
+      'durable shim': haveCompiler ? true : 'limited',
+      'link shaper': haveCompiler ? true : 'limited',
     });
+    const { commands } = await inspectServer(await findRedis({ cacheFolder: cacheFolder(), say: () => {} }), [
+      SLOTS_AT_ONCE,
+    ]);
+    expect(found['slots at once']).toBe(commands.length > 0 ? true : 'limited');
   });
 });

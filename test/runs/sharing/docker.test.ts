@@ -79,6 +79,10 @@ describe.runIf(noDocker === undefined)('a run in containers', () => {
   const OVERLAPPING = {
     single: [
       { atMs: 300, fault: 'delay', target: names('r1'), forMs: 16_000, args: { delayMs: 5 } },
+      { atMs: 400, fault: 'loss', target: names('r1'), forMs: 16_000, args: { lossPpm: 20_000 } },
+      { atMs: 400, fault: 'rate', target: names('r1'), forMs: 16_000, args: { rateKbps: 500 } },
+      { atMs: 500, fault: 'duplicate', target: names('c3'), forMs: 16_000 },
+      { atMs: 500, fault: 'reorder', target: names('c3'), forMs: 16_000 },
       { atMs: 1_500, fault: 'pause', target: names('c1'), forMs: 5_000 },
       { atMs: 2_500, fault: 'partition', target: names('c2'), forMs: 5_000 },
       { atMs: 4_000, fault: 'power-cut', target: names('r1'), forMs: 1_000 },
@@ -141,6 +145,37 @@ describe.runIf(noDocker === undefined)('a run in containers', () => {
   );
 
   it(
+    'moves a slot at once where the image has a server that can, and is refused in one line where it has not',
+    async () => {
+      const file = join(freshFolder(), 'plan.json');
+      const steps = [
+        { atMs: 300, fault: 'delay', target: names('c1'), forMs: 7_000, args: { delayMs: 5 } },
+        { atMs: 800, fault: 'migrate-slots', target: names('r1'), forMs: 5_000 },
+        { atMs: 3_000, fault: 'pause', target: names('c2'), forMs: 4_000 },
+      ];
+      writeFileSync(file, JSON.stringify({ version: 1, seed: 1, steps }));
+      const flags = ['--topology', 'cluster', '--clients', '3', '--plan', file, '--time-limit', '9s'];
+      const whole = start([...inContainers, ...flags]);
+      const { code } = await whole.ended;
+      const told = `${whole.output()}\n${whole.errors()}`;
+      if (code === 3) {
+        expect(whole.errors().trim(), told).toMatch(
+          /^lock-torture: .*this server has no CLUSTER MIGRATESLOTS \(Valkey 9\)/m,
+        );
+        return;
+      }
+      const records = historyOf(whole).filter((event) => event.type === 'fault');
+      const of = (wanted: string) => records.filter(({ state }) => state === wanted).map(({ fault }) => fault);
+      expect([...of('failed'), ...of('refused')], told).toEqual([]);
+      expect([of('strike').sort(), of('heal').sort()], told).toEqual(
+        Array(2).fill(['delay', 'migrate-slots', 'pause']),
+      );
+      expect(await leftOf(whole.output())).toEqual([]);
+    },
+    FIRST_RUN_MS,
+  );
+
+  it(
     'of three etcd members keeps a lock exclusive while their leader is killed',
     async () => {
       const step = (atMs: number) => ({ atMs, fault: 'kill', target: 'primary', forMs: 2_000 });
@@ -178,11 +213,13 @@ describe.runIf(noDocker === undefined)('a run in containers', () => {
     'leaves no link degraded when every process of it is killed',
     async () => {
       const file = join(freshFolder(), 'plan.json');
-      const slow = { atMs: 200, fault: 'delay', target: { names: ['r1'] }, forMs: 60_000, args: { delayMs: 20 } };
-      writeFileSync(file, JSON.stringify({ version: 1, seed: 1, steps: [slow] }));
+      const slow = { atMs: 200, fault: 'delay', target: names('r1'), forMs: 60_000, args: { delayMs: 20 } };
+      const resets = { atMs: 300, fault: 'reset', target: names('r1'), forMs: 60_000 };
+      writeFileSync(file, JSON.stringify({ version: 1, seed: 1, steps: [slow, resets] }));
       const flags = ['--topology', 'single', '--lock', 'set-nx-px', '--plan', file, '--time-limit', '60s'];
       run = start([...inContainers, ...flags]);
-      await until('a slow link', () => / struck {3}delay/.test(run!.output()), FIRST_RUN_MS);
+      const isStruck = () => ['delay', 'reset'].every((fault) => run!.output().includes(` struck   ${fault}`));
+      await until('a slow link', isStruck, FIRST_RUN_MS);
       expect((await leftOf(run.output())).filter((what) => what.includes('-r1-links-'))).toHaveLength(1);
       endAll(run);
       await eventually(async () => (await leftOf(run!.output())).every((what) => what.startsWith('network ')));

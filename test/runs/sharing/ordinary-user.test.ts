@@ -10,6 +10,7 @@ import { join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readHistory } from '../../../harness/record/history.js';
 import { ended } from '../../support/ended.js';
+import { namedServerHere } from '../../support/named-server.js';
 import { ROOT, until } from '../../support/torture.js';
 
 /** Unassigned: no machine gives it to a user. */
@@ -55,7 +56,8 @@ describe.skipIf(!isRoot)('an ordinary user', () => {
       writeFileSync(file, JSON.stringify({ version: 1, seed: 1, steps }));
       const limit = `${Math.max(...steps.map(({ atMs, forMs }) => atMs + forMs)) + 1_000}ms`;
       const flags = ['--topology', topology, '--plan', file, '--time-limit', limit, '--persistence', 'aof-everysec'];
-      const run = await asUser(['node', 'bin/torture.mjs', '--runtime', 'netns', ...flags]);
+      const server = topology === 'cluster' && valkey ? ['--server', 'valkey@9'] : [];
+      const run = await asUser(['node', 'bin/torture.mjs', '--runtime', 'netns', ...flags, ...server]);
       expect([0, 1, 2], run.output + run.errors).toContain(run.status);
       const names = [...new Set(steps.map(({ fault }) => fault))].sort();
       expect(await faultsOf(join(project, 'runs/latest')), run.output).toEqual({
@@ -99,6 +101,8 @@ interface Step {
 }
 
 const names = (...who: string[]) => ({ names: who });
+/** Its servers move slots by themselves; the user's own copy fetches them again. */
+const valkey = (await namedServerHere('valkey@9')) !== undefined;
 /** Links that degrade, each beside the others, and below them what overlaps with them; planned failovers wait until all is whole. */
 const PLANNED: readonly (readonly [topology: string, steps: readonly Step[]])[] = [
   [
@@ -120,6 +124,8 @@ const PLANNED: readonly (readonly [topology: string, steps: readonly Step[]])[] 
     [
       { atMs: 200, fault: 'delay', target: names('c1'), forMs: 9_000, args: { delayMs: 20 } },
       { atMs: 300, fault: 'move-slot', target: 'primary', forMs: 2_000, args: { until: 'migrating' } },
+      // In force while a primary is replaced.
+      ...(valkey ? [{ atMs: 3_000, fault: 'migrate-slots', target: 'primary', forMs: 4_500 }] : []),
       { atMs: 4_000, fault: 'cluster-failover', target: 'primary', forMs: 2_000 },
       { atMs: 8_000, fault: 'power-cut', target: 'replica', forMs: 500 },
     ],

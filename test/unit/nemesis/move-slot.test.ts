@@ -1,5 +1,6 @@
-/** The fault `move-slot`, on servers that may lack one of the commands which it takes. */
+/** Faults that move a slot, on servers that may lack one of the commands which they take, and beside faults that replace or stop servers. */
 import { beforeEach, expect, it } from 'vitest';
+import { migrateSlots } from '../../../nemesis/faults/migrate-slots.js';
 import { moveSlot } from '../../../nemesis/faults/move-slot.js';
 import { type FakeNode, type World, world } from './fakes.js';
 
@@ -12,11 +13,15 @@ let lacking: Map<string, string>;
 let owner: FakeNode;
 /** What servers were told that changes anything. */
 let told: string[];
+/** Who answers nothing. */
+let silent: Set<FakeNode>;
+/** Whether an owner does what it is asked for by `MIGRATESLOTS`, and not only says so. */
+let isMovedAtOnce: boolean;
 
 beforeEach(() => {
   w = world('redlock', { nodes: 3 });
   const [r1, r2] = [w.node('r1'), w.node('r2')];
-  [owner, lacking, told] = [r1, new Map(), []];
+  [owner, lacking, told, silent, isMovedAtOnce] = [r1, new Map(), [], new Set(), true];
   const opened = new Map<FakeNode, { slot: number; from: string } | { slot: number; to: string }>();
   const keys = new Map([[r1, ['lock:0']]]);
   for (const node of w.nodes) {
@@ -26,6 +31,7 @@ beforeEach(() => {
       if (what === 'COMMAND') return [lacking.get(node.name) === args[1] ? null : [args[1], -2]];
       if (what === 'GETKEYSINSLOT') return keys.get(node) ?? [];
       told.push(`${node.name} ${argv.slice(0, 4).join(' ')}`);
+      if (what === 'MIGRATESLOTS' && isMovedAtOnce) owner = w.node(args[5]!.replace('id of ', ''));
       if (what === 'MIGRATE') keys.set(r2, keys.get(node)!).delete(node);
       else if (args[2] === 'IMPORTING') opened.set(node, { slot: SLOT, from: args[3]! });
       else if (args[2] === 'MIGRATING') opened.set(node, { slot: SLOT, to: args[3]! });
@@ -39,11 +45,14 @@ beforeEach(() => {
   Object.assign(w.topology, {
     slots: {
       of: () => SLOT,
-      view: async (node: FakeNode) => ({
-        id: `id of ${node.name}`,
-        moving: opened.has(node) ? [opened.get(node)] : [],
-        ownerOf: () => owner.host.address,
-      }),
+      async view(node: FakeNode) {
+        if (silent.has(node)) throw new Error('Command timed out');
+        return {
+          id: `id of ${node.name}`,
+          moving: opened.has(node) ? [opened.get(node)] : [],
+          ownerOf: () => owner.host.address,
+        };
+      },
     },
     shards: async () => [
       { primary: r1, replicas: [], serves: () => true },
@@ -52,8 +61,8 @@ beforeEach(() => {
   });
 });
 
-const strike = () =>
-  w.clock.run(moveSlot.strike({ atMs: 0, fault: 'move-slot', target: { names: ['r1'] }, forMs: 1_000 }, w.nemesis));
+const strike = (fault = moveSlot) =>
+  w.clock.run(fault.strike({ atMs: 0, fault: fault.name, target: { names: ['r1'] }, forMs: 1_000 }, w.nemesis));
 
 it('moves the slot in its four steps', async () => {
   const active = await strike();
@@ -77,3 +86,66 @@ it.each([
   await expect(strike()).rejects.toMatchObject({ refused: true, message: line });
   expect(told).toEqual([]);
 });
+
+const ASKED = `r1 CLUSTER MIGRATESLOTS SLOTSRANGE ${SLOT}`;
+const CALLED_OFF = 'r1 CLUSTER CANCELSLOTMIGRATIONS';
+
+it('moves the slot at once: all name the new owner, and healing asks nobody anything', async () => {
+  const active = await strike(migrateSlots);
+  expect(told).toEqual([ASKED]);
+  expect(active.record).toMatchObject({
+    targets: ['r1', 'r2'],
+    proof: `CLUSTER NODES of r1, r2 and all others: slot ${SLOT} belongs to r2`,
+    effects: [{ kind: 'slot-moves', who: ['r1', 'r2'], slot: SLOT }],
+  });
+  expect(await w.clock.run(active.heal())).toBe(active.record.proof);
+  expect(told).toEqual([ASKED]);
+});
+
+it('fails where the servers only say that they move it, and calls it off', async () => {
+  isMovedAtOnce = false;
+  await expect(strike(migrateSlots)).rejects.toThrow(
+    `slot ${SLOT} does not belong to r2 after 8000 ms: 1 owners are named`,
+  );
+  expect(told).toEqual([ASKED, CALLED_OFF]);
+});
+
+it('is refused in one line where a server cannot move it at once, and tells nobody anything', async () => {
+  lacking.set('r1', 'cluster|migrateslots');
+  await expect(strike(migrateSlots)).rejects.toMatchObject({
+    refused: true,
+    message: 'r1 does not know CLUSTER|MIGRATESLOTS: --server valkey@9 does',
+  });
+  expect(told).toEqual([]);
+});
+
+it.each([moveSlot, migrateSlots])(
+  '$name: what is done stays done when the new owner has been replaced',
+  async (fault) => {
+    const active = await strike(fault);
+    const before = [...told];
+    const [r1, r2, r3] = [w.node('r1'), w.node('r2'), w.node('r3')];
+    owner = r3;
+    w.topology.shards = async () => [
+      { primary: r1, replicas: [], serves: () => false },
+      { primary: r3, replicas: [r2], serves: () => true },
+    ];
+    expect(await w.clock.run(active.heal())).toBe(`CLUSTER NODES of r1, r3 and all others: slot ${SLOT} belongs to r3`);
+    expect(told).toEqual(before);
+  },
+);
+
+it.each([moveSlot, migrateSlots])(
+  '$name: who is stopped by another fault is named; its new owner must answer',
+  async (fault) => {
+    const active = await strike(fault);
+    silent.add(w.node('r1'));
+    expect(await w.clock.run(active.heal())).toBe(
+      `CLUSTER NODES of all but r1, which did not answer: slot ${SLOT} belongs to r2`,
+    );
+    silent.add(w.node('r2'));
+    await expect(w.clock.run(active.heal())).rejects.toThrow(
+      `slot ${SLOT} belongs to nobody after 8000 ms: 1 owners are named, and r1, r2 did not answer`,
+    );
+  },
+);

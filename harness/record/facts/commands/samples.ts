@@ -81,13 +81,25 @@ function shownOf(key: string, sample: SampleLine, fieldsExpire: boolean): Stored
 /** The time left was perhaps read a good while before it was recorded. */
 const READ_BEFORE_MS = 250;
 
-function shownBy(stored: StoredSample, { wall, exact }: SampleLine, fieldsLast: Times): StoredState {
-  const { pttlMs } = stored;
-  const expires = {
+function shownBy(stored: StoredSample, sample: SampleLine, fieldsLast: Times): StoredState {
+  return { exists: 'yes', held: heldIn(stored, fieldsLast), expires: timesOf(stored, sample) };
+}
+
+/** When the time is over of what is shown. */
+function timesOf({ pttlMs }: StoredSample, { wall, exact }: SampleLine): Times {
+  if (pttlMs < 0) return NEVER;
+  return {
     fromMs: Math.floor(wall.fromMs) + pttlMs - (exact ? 0 : READ_BEFORE_MS),
     untilMs: Math.ceil(wall.untilMs) + pttlMs,
   };
-  return { exists: 'yes', held: heldIn(stored, fieldsLast), expires: pttlMs < 0 ? NEVER : expires };
+}
+
+/**
+ * Whether a key that is shown was there at that time of the server's, whether it was looked at before or after. Example: a look
+ * finds that c1's key has 37 ms left, and c2's take ran 38 ms later, before the look's answer was read: c1's may have been over.
+ */
+export function outlasts(stored: StoredSample, sample: SampleLine, wallMs: number): boolean {
+  return timesOf(stored, sample).fromMs > wallMs;
 }
 
 function heldIn({ owner, type }: StoredSample, fieldsLast: Times): Held | undefined {

@@ -15,7 +15,7 @@ import type { Change, KeyChanges } from './changes.js';
 import type { Execution } from './execution.js';
 import { ExpiryDoubts } from './expiry-doubts.js';
 import { RunningCommand } from './running-command.js';
-import { refined, type SampleLine, settle } from './samples.js';
+import { outlasts, refined, type SampleLine, settle } from './samples.js';
 import { ServerClock } from './server-clock.js';
 import { ServerKeys } from './server-keys.js';
 import { ABSENT, type Origin, type StoredState, stateBy, type Times, UNKNOWN } from './state.js';
@@ -272,7 +272,8 @@ export class ServerReading {
     if (sample.isEmpty) this.wasEmpty(sample);
     for (const name of sample.covers) {
       const key = this.server.key(name, 0);
-      const last = sample.keys[name] ? key.touchedWallMs : key.askedWallMs;
+      const stored = sample.keys[name];
+      const last = stored && outlasts(stored, sample, key.askedWallMs) ? key.touchedWallMs : key.askedWallMs;
       // What it shows may be older or newer than what that command did.
       if (!this.server.follows(name) || last >= sample.wall.fromMs) continue;
       if (sample.exact) key.state = this.doubts.decide(name, key.changes.list, sample, this.fieldsExpire) ?? key.state;

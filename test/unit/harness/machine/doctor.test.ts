@@ -54,6 +54,7 @@ describe('diagnose', () => {
     expect(finding('Node.js').ok).toBe(true);
     expect(finding('npm packages')).toMatchObject({ ok: true });
     expect(finding('redis-server')).toMatchObject({ ok: false, remedy: expect.stringContaining('install Redis 6.2') });
+    expect(finding('slots at once')).toMatchObject({ ok: 'limited', capability: 'slots-at-once' });
     for (const what of ['unshare', 'nsenter']) {
       expect(finding(what)).toMatchObject({
         ok: false,

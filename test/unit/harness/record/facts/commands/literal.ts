@@ -31,16 +31,22 @@ export class Lines {
     return this;
   }
 
-  /** `stored` undefined: the key is not there. */
+  /** `stored` undefined: the key is not there. `lookedS`: when, if not when it was read. */
   sample(
     atS: number,
     stored?: { owner: string; pttlMs?: number; type?: 'string' | 'hash' | 'other' },
-    { runId = 'a', role = 'primary' as const as 'primary' | 'replica', exact = true, isEmpty = false } = {},
+    {
+      runId = 'a',
+      role = 'primary' as const as 'primary' | 'replica',
+      exact = true,
+      isEmpty = false,
+      lookedS = atS,
+    } = {},
   ): this {
-    const wallMs = EPOCH_MS + atS * 1_000;
+    const wallMs = EPOCH_MS + lookedS * 1_000;
     this.reading.sample({
       ...this.place(atS),
-      ranFromNs: atS * 1e9 - 1e6,
+      ranFromNs: lookedS * 1e9 - 1e6,
       wall: exact ? { fromMs: wallMs, untilMs: wallMs + 1 } : { fromMs: wallMs - 50, untilMs: wallMs + 20 },
       exact,
       role,

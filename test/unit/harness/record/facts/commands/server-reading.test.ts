@@ -49,6 +49,16 @@ describe('conditional writes', () => {
     expect(lines.applied('c2')).toEqual(['unknown']);
   });
 
+  it('cannot be decided by a look of before them that is read after them, if the time of what it shows may be over by then', () => {
+    // Found in a run: 37 ms were left, and the take that ran 38 ms after the look was granted.
+    const taken = () => free().cmd(1, 'c1', `SET ${KEY} v1 NX PX 5000`).cmd(6.001, 'c2', `SET ${KEY} v2 NX PX 5000`);
+    const late = (pttlMs: number) =>
+      taken().sample(6.002, { owner: 'v1', pttlMs }, { lookedS: 5.963 }).cmd(6.5, 'c3', `GET ${KEY}`).applied('c2');
+    expect(late(37)).toEqual(['unknown']);
+    // What had longer left was there, whichever came first.
+    expect(late(60)).toEqual(['no']);
+  });
+
   it('are decided by the options of EXPIRE, too', () => {
     const taken = () => free().cmd(1, 'c1', `SET ${KEY} v1 PX 5000`);
     expect(taken().cmd(2, 'c2', `PEXPIRE ${KEY} 9000 NX`).applied('c2')).toEqual(['no']);
