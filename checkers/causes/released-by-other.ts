@@ -3,7 +3,8 @@
  * compare-and-delete that was let through because both had stored the same value (`shared-owner`).
  *
  * Excludes a removal by the holder's own client, one of which it is not certain that the holder's own value was there and is
- * gone by it (the client may have removed what was its own, or nothing), and one that came over the replication link unless the
+ * gone by it (the client may have removed what was its own, or nothing), one before which a clock that was moved may have ended the
+ * key, and one that came over the replication link unless the
  * client's command that caused it is seen where the key was granted: a server also replicates the removal of a key that expired.
  */
 
@@ -11,13 +12,16 @@ import { stores } from '../../harness/record/facts/commands/changes.js';
 import type { Evidence } from '../../harness/record/facts/evidence.js';
 import type { KeyWrite } from '../../harness/record/facts/key-writes.js';
 import { type Contest, goneLink, grantLink, type Reason } from './contest.js';
-import { isReplicated } from './meanwhile.js';
+import { isReplicated, lastProlonged, mayHaveBeenOver } from './meanwhile.js';
 import { requestLine } from './tenure.js';
 
 export const releasedByOther: Reason = (contest, evidence) => {
   const removal = removalOf(contest, evidence);
   const { earlier, later, key } = contest;
   if (!removal || removal.client === earlier.hold.client || isReplicated(removal, evidence)) return undefined;
+  // A clock that jumped, and was put back before anybody looked, took it before.
+  const { last } = lastProlonged(contest.reached!, contest, evidence);
+  if (mayHaveBeenOver(last, removal.node, removal.atNs, evidence)) return undefined;
   const who = removal.client ?? `somebody at ${removal.source}`;
   const shared = removal.comparing ? sharedValue(contest, removal, evidence) : undefined;
   return {

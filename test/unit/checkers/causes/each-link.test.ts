@@ -161,6 +161,20 @@ describe('released-by-other', () => {
     expect(causeNames(story)).toEqual(['released-by-other']);
   });
 
+  it('is not where a clock may have ended the key before that jumped and was set right before anybody looked', () => {
+    const jumped = (offsetMs: number, at = 1.5) => {
+      const effects: FaultEffect[] = [{ kind: 'clock-jumped', who: ['r1'], offsetMs }];
+      const story = grantedByR1()
+        .fault(at, 0, 'clock', 'strike', { effects })
+        .fault(at + 0.02, 0, 'clock', 'heal');
+      return causeNames(story.command(2, 'r1', 'c3', ['DEL', KEY]).take(SECOND_TAKE, 'r1', 'c2'));
+    };
+    expect(jumped(9_000)).toEqual(['unexplained']);
+    // Not as far as that, or only when the key had been removed.
+    expect(jumped(3_000)).toEqual(['released-by-other']);
+    expect(jumped(9_000, 2.5)).toEqual(['released-by-other']);
+  });
+
   it("needs the removal at the first one's node to be a client's, and to come before the second grant", () => {
     const through = (removed: (story: Story) => Story) => {
       const story = grantedByR1()
