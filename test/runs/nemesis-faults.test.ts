@@ -288,7 +288,8 @@ const onLinks: Case[] = (
   [
     ['delay', { delayMs: 100 }, '100 %, late'],
     ['loss', { lossPpm: 400_000 }, '60 %'],
-    ['rate', { rateKbps: 20 }, '100 %, late'],
+    // A datagram takes 3 ms, headers included, and one is sent each ms: the fortieth waits for 80.
+    ['rate', { rateKbps: 13 }, '100 %, late'],
     ['duplicate', { duplicatePpm: 400_000 }, '140 %'],
     ['reorder', { reorderPpm: 200_000, gapMs: 20 }, '100 %, overtaken'],
   ] as const
