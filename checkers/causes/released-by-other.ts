@@ -10,7 +10,7 @@
 
 import { stores } from '../../harness/record/facts/commands/changes.js';
 import type { Evidence } from '../../harness/record/facts/evidence.js';
-import type { KeyWrite } from '../../harness/record/facts/key-writes.js';
+import { type KeyWrite, ownerIs } from '../../harness/record/facts/key-writes.js';
 import { type Contest, goneLink, grantLink, type Reason } from './contest.js';
 import { isReplicated, lastProlonged, mayHaveBeenOver } from './meanwhile.js';
 import { requestLine } from './tenure.js';
@@ -19,9 +19,7 @@ export const releasedByOther: Reason = (contest, evidence) => {
   const removal = removalOf(contest, evidence);
   const { earlier, later, key } = contest;
   if (!removal || removal.client === earlier.hold.client || isReplicated(removal, evidence)) return undefined;
-  // A clock that jumped, and was put back before anybody looked, took it before.
-  const { last } = lastProlonged(contest.reached!, contest, evidence);
-  if (mayHaveBeenOver(last, removal.node, removal.atNs, evidence)) return undefined;
+  if (mayHaveEnded(contest, removal, evidence)) return undefined;
   const who = removal.client ?? `somebody at ${removal.source}`;
   const shared = removal.comparing ? sharedValue(contest, removal, evidence) : undefined;
   return {
@@ -50,6 +48,21 @@ export const releasedByOther: Reason = (contest, evidence) => {
     ],
   };
 };
+
+/** Whether a clock that jumped, and was set right before anybody looked, may have taken the key before it was removed. */
+function mayHaveEnded(contest: Contest, { node, atNs }: KeyWrite, evidence: Evidence): boolean {
+  const { last } = lastProlonged(contest.reached!, contest, evidence);
+  if (!mayHaveBeenOver(last, node, atNs, evidence)) return false;
+  const shown = evidence.samples(node, last.atNs, atNs).findLast(
+    ([
+      ,
+      {
+        keys: { [contest.key]: stored },
+      },
+    ]) => stored && ownerIs(stored.owner, contest.reached!.value),
+  );
+  return !shown || evidence.clockGains(node, shown[1].atNs, atNs).length > 0;
+}
 
 /** The command that certainly removed the holder's own value, where one did. */
 export function removalOf({ reached, tenure, key }: Contest, evidence: Evidence): KeyWrite | undefined {
