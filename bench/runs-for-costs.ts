@@ -53,7 +53,7 @@ export async function runFor<Value>(
       ],
       { timeoutMs: RUN_MS },
     );
-    if (exitCode === 3) return { missing: `could not run: ${stderr.trim().split('\n').at(-1)}` };
+    if (exitCode === 3) return { missing: `not tried: ${reasonOf(stderr)}` };
     const value = read(join(folder, 'latest'));
     return value === undefined ? { missing: 'too little happened to tell' } : { value };
   } finally {
@@ -83,4 +83,10 @@ export function linesOf<Line>(path: string): Line[] {
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line));
+}
+
+/** What is missing, of the line that says as well what to do: it stands in a table. */
+function reasonOf(said: string): string {
+  const line = said.trim().split('\n').at(-1)!;
+  return line.replace(/^lock-torture: /, '').replace(/[,:;].*$/, '');
 }
