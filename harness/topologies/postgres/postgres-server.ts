@@ -32,6 +32,8 @@ const COPY_TIMEOUT_MS = 15_000;
 /** Seconds on a quiet machine, and as long as this where seventy processes share two cores. */
 const PROGRAM_TIMEOUT_MS = 60_000;
 const AGAIN_MS = 200;
+/** The children of a server that was killed are gone by then. */
+const ENDED_WITHIN_MS = 5_000;
 const ANYBODY_WITH_PASSWORD = `local all all trust
 local replication all trust
 host all all 0.0.0.0/0 scram-sha-256
@@ -157,7 +159,18 @@ export class PostgresServer extends ServiceServer {
 
   protected async wipe(): Promise<void> {
     this.hasData = false;
-    await this.run(['rm', '-rf', DATA]);
+    const { clock } = this.options;
+    const giveUpNs = clock.nowNs() + ENDED_WITHIN_MS * 1e6;
+    for (;;) {
+      try {
+        await this.run(['rm', '-rf', DATA]);
+        return;
+      } catch (error) {
+        // Children of a server that was killed notice it a moment later, and write until then.
+        if (clock.nowNs() > giveUpNs) throw error;
+        await clock.sleep(AGAIN_MS);
+      }
+    }
   }
 
   private async initialize(): Promise<void> {
