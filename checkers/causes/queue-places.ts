@@ -57,7 +57,8 @@ function lastHoldBefore(client: string, byNs: number, history: History): Hold | 
   const who = history.operations.clients.indexOf(client);
   let last = -1;
   for (let k = 0; k < holds.count; k++)
-    if (holds.client[k] === who && holds.fromNs[k]! < byNs && !(holds.fromNs[last]! > holds.fromNs[k]!)) last = k;
+    if (holds.client[k] === who && holds.fromNs[k]! < byNs && (last < 0 || holds.fromNs[k]! >= holds.fromNs[last]!))
+      last = k;
   return last < 0 ? undefined : holds.hold(last);
 }
 

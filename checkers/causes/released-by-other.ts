@@ -53,14 +53,10 @@ export const releasedByOther: Reason = (contest, evidence) => {
 function mayHaveEnded(contest: Contest, { node, atNs }: KeyWrite, evidence: Evidence): boolean {
   const { last } = lastProlonged(contest.reached!, contest, evidence);
   if (!mayHaveBeenOver(last, node, atNs, evidence)) return false;
-  const shown = evidence.samples(node, last.atNs, atNs).findLast(
-    ([
-      ,
-      {
-        keys: { [contest.key]: stored },
-      },
-    ]) => stored && ownerIs(stored.owner, contest.reached!.value),
-  );
+  const shown = evidence.samples(node, last.atNs, atNs).findLast(([, { keys }]) => {
+    const stored = keys[contest.key];
+    return stored !== undefined && ownerIs(stored.owner, contest.reached!.value);
+  });
   return !shown || evidence.clockGains(node, shown[1].atNs, atNs).length > 0;
 }
 

@@ -113,7 +113,8 @@ export class Accounts {
     if (untold.some((at) => mayHaveTaken(this.list[at]!))) return undefined;
     const { at, returned } = this.clients.get(client) ?? { at: [], returned: [] };
     let [all, ofOne] = [0, 0];
-    for (let n = 0; n < placeOf(at, end); n++) {
+    const high = placeOf(at, end);
+    for (let n = 0; n < high; n++) {
       if (n > 0 && this.since[at[n]!] !== this.since[at[n - 1]!]) {
         all += Math.max(0, ofOne);
         ofOne = 0;

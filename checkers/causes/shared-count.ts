@@ -13,7 +13,7 @@
  * client; the server's clock was not moved since, or it was put back and the number was there still. `clock-jumped`: the same, where
  * by the machine's own clock some of that time was left, and nothing but jumps moved that of the server. The holder still holds at
  * that grant, or it gave back to the next number, which had never counted it: by a release that was answered before that grant, and
- * began when that number was there, or by the only command about the number that its client sent since that began. Each such loss
+ * the only command of its client that can have given back, from when that release began until it was answered. Each such loss
  * alone would have let that grant through, whatever else befell the number. `returned-too-often`: to one number a client gave back more than it had taken of it, what it holds aside,
  * and could have held when that number was made. Where a number stood for nobody when it expired, or was removed by who counts, the
  * reason is looked for in that number.
