@@ -5,6 +5,58 @@ import { play, type Setup } from './oracle/run.js';
 
 const found: [what: string, setup: Setup][] = [
   [
+    'a key that a clock ended which jumped for 20 ms as it was stored, before another client removed what it took for its own',
+    {
+      kind: 'replicated',
+      nodes: 1,
+      clients: 2,
+      program: {
+        form: 'counted-early',
+        leaseMs: 1000,
+        ttlFactor: 0.5,
+        owner: 'shared',
+        releases: 'plainly',
+        renews: 'never',
+        tells: true,
+        looksEveryMs: 0,
+        quorum: 1,
+        refusalsIgnored: 0,
+        counter: 'kept',
+        asksAgain: false,
+        worksLeast: 0.2,
+        worksMost: 0.8,
+        retryMs: 20,
+      },
+      older: { owner: 'shared' },
+      faults: [
+        {
+          kind: 'jump-and-back',
+          afterGrants: 4,
+          delayMs: 288,
+          forMs: 1480,
+          whom: 0,
+          much: -1500,
+          lags: true,
+          stays: false,
+        },
+        { kind: 'jump-and-back', afterGrants: 4, delayMs: 0, forMs: 412, whom: 11, much: 900, lags: true, stays: true },
+      ],
+      gaps: {
+        sampleEveryMs: 100,
+        lostAtKillMs: 0,
+        blindAfterStartMs: 0,
+        latePerMille: 0,
+        lateMs: 0,
+        unrecordedPerMille: 0,
+        neverWatched: [],
+        breaks: [],
+      },
+      savesEveryMs: 700,
+      lengthMs: 3000,
+      noise: 55347845,
+    },
+  ],
+  [
     'a line that was read after a look at a clock which had jumped meanwhile, and was right again',
     {
       kind: 'replicated',
