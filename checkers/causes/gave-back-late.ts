@@ -31,7 +31,7 @@ export interface Missing {
 
 /**
  * Who held when a number was made, or was giving back, had been counted before, and gave back to it before the change `end`, and was
- * told so by `endNs`.
+ * told so by `endNs`, when the grant was made that this is to explain.
  */
 export function gaveBackLate(
   one: OwnChange,

@@ -126,7 +126,8 @@ export class Accounts {
 
   private add(at: number, change: Change, count: Count): void {
     const step = countStep(change, count);
-    if (step === 0) return;
+    // What time took, or may have, nobody gave back.
+    if (step === 0 || change.how === 'expired') return;
     const client = change.by?.client;
     // What a stranger gives back is nobody's, and makes nobody's count any less wrong.
     if (client === undefined && change.how === 'command' && step < 0) return;

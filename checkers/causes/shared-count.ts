@@ -111,23 +111,23 @@ function wrongBy(
     const { at } = missing.counted;
     const loss = lossOf(missing.counted, wrong, count);
     if (loss && loss.stood > 0) return causeOfLoss(missing, loss, overlap, evidence, input);
-    if (loss) return whyLess(accounts.madeAt(at), loss.before, loss.atNs);
+    if (loss) return whyLess(accounts.madeAt(at), loss.before);
     // Whoever removes the number gives back what it stood for.
     const gone = accounts.goneAfter(at);
-    return gone < wrong.until ? whyLess(accounts.madeAt(at), gone + 1, list[gone]!.atNs) : undefined;
+    return gone < wrong.until ? whyLess(accounts.madeAt(at), gone + 1) : undefined;
   };
   /** Why a number came to say less than it should, between the change that made it and another one. */
-  const whyLess = (made: number, end: number, endNs: number): Cause | undefined => {
+  const whyLess = (made: number, end: number): Cause | undefined => {
     if (made < 0 || made >= end || !accounts.between(made, end)) return undefined;
     return (
-      firstOf(gaveBackLate(holders[0]!, made, end, endNs, count, input, evidence, related), whyMissing) ??
+      firstOf(gaveBackLate(holders[0]!, made, end, wrong.atNs, count, input, evidence, related), whyMissing) ??
       excessReturn(holders, made, end, overlap, count, input)
     );
   };
   const made = wrong.left.exists === 'no' ? wrong.until : wrong.until > 0 ? accounts.madeAt(wrong.until - 1) : -1;
   if (made < 0) return undefined;
   const held = holders.filter(({ at }) => at < made).map((counted): Missing => ({ counted }));
-  return firstOf(held, whyMissing) ?? whyLess(made, wrong.until, wrong.atNs);
+  return firstOf(held, whyMissing) ?? whyLess(made, wrong.until);
 }
 
 function firstOf<T>(all: readonly T[], why: (one: T) => Cause | undefined): Cause | undefined {
@@ -146,11 +146,11 @@ function causeOfLoss(
   { observations }: CheckInput,
 ): Cause | undefined {
   const { hold, node, key, list } = counted;
-  const set = lastTimed(list, loss.before);
+  const set = lastTimed(list, loss.seen + 1);
   if (set?.by?.client === undefined) return undefined;
   const { by } = set;
   const shows = observations.line(loss.line) as CommandObservation;
-  const over = whyOver(set, by, list[loss.before - 1]!, { ...loss, wallMs: shows.serverWallMs, node }, evidence);
+  const over = whyOver(set, by, list[loss.seen]!, { ...loss, wallMs: shows.serverWallMs, node }, evidence);
   if (!over) return undefined;
   const { name, jumps } = over;
   const timed = `the time that ${by.client} had set for it (${by.name})`;
@@ -200,9 +200,13 @@ function whyOver(
   return isPutBack ? expired : undefined;
 }
 
-/** That the number had expired, which the line of a command shows; `before`: the first change that came after it. */
+/**
+ * That the number had expired, which the line of a command shows; `before`: the first change that came after it, `seen`: the last that
+ * tells what it was.
+ */
 interface Loss {
   readonly before: number;
+  readonly seen: number;
   readonly line: number;
   readonly atNs: number;
   /** For how many it stood. */
@@ -217,13 +221,16 @@ function lossOf({ list, at }: OwnChange, { until, left, line, atNs }: Wrong, cou
   const accounts = accountsOf(list, count);
   const gone = Math.min(accounts.goneAfter(at), until);
   if (!accounts.between(Math.max(accounts.madeAt(at), 0), gone)) return undefined;
-  const stood = Math.max(0, (numberIn(list[gone - 1]!.after) - count.absent) * count.direction);
+  let seen = gone - 1;
+  // That it may have expired, a clock having been set, says nothing of what it stood for.
+  while (seen > at && list[seen]!.how === 'expired') seen--;
+  const stood = Math.max(0, (numberIn(list[seen]!.after) - count.absent) * count.direction);
   if (Number.isNaN(stood)) return undefined;
-  if (gone === until) return left.exists === 'no' ? { before: until, line, atNs, stood } : undefined;
+  if (gone === until) return left.exists === 'no' ? { before: until, seen, line, atNs, stood } : undefined;
   const change = list[gone]!;
   // What time took of none is no loss; nor is it what a removal took.
   if (stood > 0 && change.how !== 'expired') return undefined;
-  return { before: gone, line: change.line, atNs: change.atNs, stood };
+  return { before: gone, seen, line: change.line, atNs: change.atNs, stood };
 }
 
 /** Who gave back more, while a number was there, than it had taken of it and could have held when it was made. */

@@ -4,7 +4,8 @@
  * An inversion is a pair of grants of one key: A was certainly queued (its `queued` step) before B even began to ask, and B
  * had the lock in hands before the attempt that A was granted had left A's client. So B overtook A, however the stamps lie
  * within their bounds; equal stamps are no proof. Where A queued several times for one acquire (it was thrown out for not
- * showing itself, and came back) its last place counts.
+ * showing itself, and came back) its last place counts; and an earlier one for those who asked before it had the next, if the servers'
+ * record proves that it was taken from A before its time was over (`causes/place-lost.ts`).
  *
  * Promises: all pairs are counted (`fifoInversions`), in O(n log n). Each client that was overtaken is one violation, told
  * beside the first that overtook it; the first of them by completion are given with evidence.
@@ -20,6 +21,7 @@
 
 import { byKey, sortedBy } from '../../harness/record/facts/by-key.js';
 import { Earliest } from '../../harness/record/facts/earliest.js';
+import { firstIndex } from '../../harness/record/facts/first-index.js';
 import { nestedHolds } from '../../harness/record/facts/hold-order.js';
 import { type Holds, holdsOf } from '../../harness/record/facts/holds.js';
 import { intervalsOf } from '../../harness/record/facts/intervals.js';
@@ -29,9 +31,10 @@ import { moment, plural } from '../../harness/record/facts/words.js';
 import { NOTICE } from '../../harness/record/history-table.js';
 import type { History } from '../../harness/vocabulary/history.js';
 import type { Checker, CheckInput } from '../../harness/vocabulary/run.js';
-import type { CheckerFindings, Hold, Violation } from '../../harness/vocabulary/verdict.js';
+import type { Cause, CheckerFindings, Violation } from '../../harness/vocabulary/verdict.js';
 import { grantedPastQueue } from '../causes/granted-past-queue.js';
 import { placeLost } from '../causes/place-lost.js';
+import type { Passed } from '../causes/queue-places.js';
 import { unexplained } from '../causes/unexplained.js';
 import { type LostPlace, lostPlaces } from './lost-place.js';
 
@@ -42,19 +45,29 @@ const MOST_REPORTED = 200;
 /** Clients whose overtaking is in doubt and told one by one. */
 const MOST_DOUBTS_TOLD = 10;
 
+/** A place in the queue: since when it was certainly there, and that notice's line. */
+interface Place {
+  queuedNs: number;
+  line: number;
+}
+
 /** A grant, and the first that was asked for after it was queued and made before it. */
 interface Overtaken {
   waiter: number;
+  place: Place;
   by: number;
+  /** Known where nothing but that proves it. */
+  cause?: Cause;
 }
 
 /** Columns by the number of the hold. */
 interface Grants {
   callNs: Float64Array;
   hadNs: Float64Array;
-  /** When it was certainly queued, and that notice's line; NaN and -1: not known. */
+  /** When it was certainly queued, the last time; NaN: not known. */
   queuedNs: Float64Array;
-  queuedLine: Int32Array;
+  /** All its places, in order. */
+  places: Map<number, Place[]>;
   /** Before this it was certainly not granted. */
   grantedFromNs: Float64Array;
 }
@@ -75,7 +88,7 @@ function findOvertaken(input: CheckInput): CheckerFindings {
   const stats = { fifoWaiters: 0, fifoOvertaken: 0, fifoInversions: 0, fifoWaitersNotJudged: 0, fifoInDoubt: 0 };
   for (const ofKey of byKey(holds.key, holds.count, ops.keys.length, (k) => !nested[k])) {
     const waiters = ofKey.filter((k) => grants.queuedNs[k]! < grants.grantedFromNs[k]!);
-    const found = judgeKey(ofKey, waiters, grants, lostPlace);
+    const found = judgeKey(ofKey, waiters, grants, lostPlace, (one) => lostTooSoon(one, holds, grants, input));
     for (const one of found.overtaken) overtaken.add(one);
     for (const one of found.doubted) doubted.add(one);
     stats.fifoWaiters += waiters.length;
@@ -85,7 +98,7 @@ function findOvertaken(input: CheckInput): CheckerFindings {
   stats.fifoOvertaken = overtaken.count;
   stats.fifoInDoubt = doubted.count;
 
-  const violations = overtaken.list().map((one) => explained(violation(one, holds, grants), one, grants, input));
+  const violations = overtaken.list().map((one) => violation(one, holds, grants, input));
   const notes = doubted.list().map((one) => {
     const what = `an overtaking in the queue that need not be the lock's doing: ${proofOf(one, holds, grants)}`;
     return `${what} But ${one.doubt}`;
@@ -130,8 +143,8 @@ export const fifo: Checker = {
   check: findOvertaken,
 };
 
-function whyNoWaiters({ queuedLine }: Grants): string {
-  return queuedLine.some((line) => line >= 0)
+function whyNoWaiters({ places }: Grants): string {
+  return places.size > 0
     ? 'whether the lock is fair cannot be determined: no granted attempt is known to have left its client after it was queued'
     : `whether the lock is fair cannot be determined: no client said that it was queued (step "${QUEUED}") for a lock it got`;
 }
@@ -144,7 +157,7 @@ function grantsOf(history: History, holds: Holds): Grants {
     callNs: Float64Array.from(holds.row, (row) => intervalsOf(history).callNs[row]!),
     hadNs: holds.fromNs,
     queuedNs: new Float64Array(holds.count).fill(Number.NaN),
-    queuedLine: new Int32Array(holds.count).fill(-1),
+    places: new Map(),
     grantedFromNs: holds.grantSentNs,
   };
   const name = notices.texts.indexOf(QUEUED);
@@ -159,7 +172,9 @@ function grantsOf(history: History, holds: Holds): Grants {
     const queuedNs = own ? stampNs : notices.atNs[at]!;
     if (grants.queuedNs[k]! >= queuedNs) continue;
     grants.queuedNs[k] = queuedNs;
-    grants.queuedLine[k] = notices.line[at]!;
+    const places = grants.places.get(k) ?? [];
+    grants.places.set(k, places);
+    places.push({ queuedNs, line: notices.line[at]! });
   }
   return grants;
 }
@@ -170,8 +185,9 @@ function judgeKey(
   waiters: Int32Array,
   grants: Grants,
   lostPlace: (overtaken: Overtaken) => LostPlace,
+  lostTooSoon: (overtaken: Overtaken) => Cause | undefined,
 ) {
-  const { callNs, hadNs, queuedNs, grantedFromNs } = grants;
+  const { callNs, hadNs, queuedNs, places, grantedFromNs } = grants;
   const byCall = sortedBy(ofKey, (a, b) => callNs[a]! - callNs[b]!);
   const byQueued = sortedBy(waiters, (a, b) => queuedNs[a]! - queuedNs[b]!);
   const overtaken: Overtaken[] = [];
@@ -183,12 +199,18 @@ function judgeKey(
     // Of all that began to ask after it was queued, the first that had the lock.
     for (; next > 0 && callNs[byCall[next - 1]!]! > queuedNs[waiter]!; next--)
       if (first < 0 || hadNs[byCall[next - 1]!]! < hadNs[first]!) first = byCall[next - 1]!;
-    if (first < 0 || hadNs[first]! >= grantedFromNs[waiter]!) continue;
-    const one = { waiter, by: first };
-    const lost = lostPlace(one);
-    if (!lost) overtaken.push(one);
-    else if ('doubt' in lost) doubted.push({ ...one, doubt: lost.doubt });
-    else excused++;
+    const ofWaiter = places.get(waiter)!;
+    const one = { waiter, place: ofWaiter.at(-1)!, by: first };
+    const isOvertaken = first >= 0 && hadNs[first]! < grantedFromNs[waiter]!;
+    const lost = isOvertaken ? lostPlace(one) : undefined;
+    if (isOvertaken && !lost) {
+      overtaken.push(one);
+      continue;
+    }
+    const before = overtakenBefore(waiter, ofWaiter, byCall, grants, lostTooSoon);
+    if (before) overtaken.push(before);
+    else if (lost && 'doubt' in lost) doubted.push({ ...one, doubt: lost.doubt });
+    else if (lost) excused++;
   }
   const column = (of: readonly number[] | Int32Array, values: Float64Array) => Float64Array.from(of, (k) => values[k]!);
   const losers = overtaken.map(({ waiter }) => waiter);
@@ -196,10 +218,32 @@ function judgeKey(
     losers.length === 0
       ? 0
       : countInversions(
-          { x: column(losers, queuedNs), y: column(losers, grantedFromNs) },
+          { x: Float64Array.from(overtaken, ({ place }) => place.queuedNs), y: column(losers, grantedFromNs) },
           { x: column(ofKey, callNs), y: column(ofKey, hadNs) },
         );
   return { overtaken, doubted, excused, inversions };
+}
+
+/** By an earlier place that it had lost too soon: of those who asked while it had no later one, the first that is proven. */
+function overtakenBefore(
+  waiter: number,
+  places: readonly Place[],
+  byCall: Int32Array,
+  { callNs, hadNs, grantedFromNs }: Grants,
+  lostTooSoon: (overtaken: Overtaken) => Cause | undefined,
+): Overtaken | undefined {
+  for (let n = 0; n < places.length - 1; n++) {
+    const [place, next] = [places[n]!, places[n + 1]!];
+    let at = firstIndex(byCall.length, (of) => callNs[byCall[of]!]! > place.queuedNs);
+    for (; at < byCall.length && callNs[byCall[at]!]! < next.queuedNs; at++) {
+      const by = byCall[at]!;
+      if (hadNs[by]! >= grantedFromNs[waiter]!) continue;
+      const one = { waiter, place, by };
+      const cause = lostTooSoon(one);
+      if (cause) return { ...one, cause };
+    }
+  }
+  return undefined;
 }
 
 /** Tells of a waiter that was overtaken whether it may have lost its place before. */
@@ -207,50 +251,55 @@ function lostPlaceOf(input: CheckInput, holds: Holds, grants: Grants): (overtake
   const { operations: ops } = input.history;
   const lostPlace = lostPlaces(input);
   const clientOf = (k: number) => ops.clients[holds.client[k]!]!;
-  return ({ waiter, by }) =>
+  return ({ waiter, place, by }) =>
     lostPlace({
       client: clientOf(waiter),
       key: ops.keys[holds.key[waiter]!]!,
       leaseMs: ops.leaseMs[holds.row[waiter]!]!,
       callNs: grants.callNs[waiter]!,
-      queuedNs: grants.queuedNs[waiter]!,
+      queuedNs: place.queuedNs,
       untilNs: holds.fromNs[waiter]!,
       by: clientOf(by),
       overtakenNs: grants.hadNs[by]!,
     });
 }
 
-function proofOf({ waiter, by }: Overtaken, holds: Holds, grants: Grants): string {
+function proofOf({ waiter, place, by }: Overtaken, holds: Holds, grants: Grants): string {
   const [late, early] = [holds.hold(waiter), holds.hold(by)];
-  return `${late.client} was queued for ${late.key} at ${moment(grants.queuedNs[waiter]!)}; ${early.client} asked for it only at ${moment(grants.callNs[by]!)} and had it at ${moment(early.fromNs)}, before the attempt by which ${late.client} was granted it left (at ${moment(late.grantSentNs)}).`;
+  return `${late.client} was queued for ${late.key} at ${moment(place.queuedNs)}; ${early.client} asked for it only at ${moment(grants.callNs[by]!)} and had it at ${moment(early.fromNs)}, before the attempt by which ${late.client} was granted it left (at ${moment(late.grantSentNs)}).`;
 }
 
-/** With its cause, where the servers' record shows one. */
-function explained(found: Violation, { waiter, by }: Overtaken, { callNs }: Grants, input: CheckInput): Violation {
-  const [early, late] = found.holds as [Hold, Hold];
-  const passed = { waiter: late, waiterAskedNs: callNs[waiter]!, by: early, askedNs: callNs[by]! };
-  const cause = grantedPastQueue(passed, input) ?? placeLost(passed, input);
-  return cause ? { ...found, cause } : found;
+function passedOf({ waiter, by }: Overtaken, holds: Holds, { callNs }: Grants): Passed {
+  return { waiter: holds.hold(waiter), waiterAskedNs: callNs[waiter]!, by: holds.hold(by), askedNs: callNs[by]! };
 }
 
-function violation(one: Overtaken, holds: Holds, grants: Grants): Violation {
-  const { waiter, by } = one;
-  const [late, early] = [holds.hold(waiter), holds.hold(by)];
-  const queuedNs = grants.queuedNs[waiter]!;
-  const queuedLine = grants.queuedLine[waiter]!;
+/** That the place was taken from it before its time was over, where the servers' record shows it. */
+function lostTooSoon(one: Overtaken, holds: Holds, grants: Grants, input: CheckInput): Cause | undefined {
+  return placeLost(passedOf(one, holds, grants), input);
+}
+
+function violation(one: Overtaken, holds: Holds, grants: Grants, input: CheckInput): Violation {
+  const { place } = one;
+  const passed = passedOf(one, holds, grants);
+  const { waiter: late, by: early, askedNs } = passed;
+  const cause =
+    one.cause ??
+    grantedPastQueue(passed, input) ??
+    placeLost(passed, input) ??
+    unexplained([
+      { atNs: place.queuedNs, text: `${late.client} was queued for ${late.key}`, history: place.line },
+      { atNs: early.fromNs, text: `${early.client} was granted ${early.key}`, history: early.evidence[1]! },
+      { atNs: late.fromNs, text: `${late.client} was granted ${late.key}`, history: late.evidence[1]! },
+    ]);
   return {
     class: 'liveness',
     kind: 'fifo-inversion',
     key: late.key,
-    fromNs: grants.callNs[by]!,
+    fromNs: askedNs,
     untilNs: late.fromNs,
     holds: [early, late],
-    evidence: [...late.evidence.slice(0, 2), queuedLine, ...early.evidence.slice(0, 2)].sort((a, b) => a - b),
+    evidence: [...late.evidence.slice(0, 2), place.line, ...early.evidence.slice(0, 2)].sort((a, b) => a - b),
     proof: proofOf(one, holds, grants),
-    cause: unexplained([
-      { atNs: queuedNs, text: `${late.client} was queued for ${late.key}`, history: queuedLine },
-      { atNs: early.fromNs, text: `${early.client} was granted ${early.key}`, history: early.evidence[1]! },
-      { atNs: late.fromNs, text: `${late.client} was granted ${late.key}`, history: late.evidence[1]! },
-    ]),
+    cause,
   };
 }

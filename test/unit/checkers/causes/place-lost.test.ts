@@ -70,6 +70,29 @@ it('is named where the place was removed by another before its time was over', (
   expect(name({ removed: (s) => taken(1.8, 'c3')(s.sample(1.3, 'r1', { skewMs: -20 })) })).toBe('place-removed');
 });
 
+describe('of a place before the last, while its client had no other', () => {
+  /** c2 is queued again at 3.2 s, so that c1, which asked at 2 s, comes before that. */
+  const again =
+    (before: (s: Story) => Story, at = 3.2) =>
+    (s: Story) =>
+      before(s)
+        .command(at - 0.1, 'r1', 'c2', ['RPUSH', QUEUE, 'c2@1'])
+        .event(at, { type: 'step', client: 'c2', name: 'queued', clientNs: ns(at), hold: 1 });
+
+  it('is named where that was removed before its time was over', () => {
+    expect(name({ removed: again(taken(1.8, 'c3')) })).toBe('place-removed');
+    const twice = again(taken(1.8, 'c3'));
+    expect(name({ removed: (s) => again(taken(3.3, 'c3'), 3.4)(twice(s)) })).toBe('place-removed');
+  });
+
+  it('accuses nobody where that is not proven, or the other came later', () => {
+    expect(name({ removed: again(taken(1.8, 'c2')) })).toBeUndefined();
+    expect(name({ removed: again(taken(1.8, 'c3')), deadline: false })).toBeUndefined();
+    expect(name({ removed: again((s) => s) })).toBeUndefined();
+    expect(name({ removed: again(taken(1.7, 'c3'), 1.9) })).not.toBe('place-removed');
+  });
+});
+
 it('is named also where the queue had expired when the place was stored', () => {
   const old = (s: Story) => s.command(1.01, 'r1', 'c1', ['RPUSH', QUEUE, 'c1@0']);
   expect(name({ queues: (s) => pushed(old(s).command(1.02, 'r1', 'c1', ['PEXPIRE', QUEUE, '50'])) })).toBe(

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { accountsOf, numberIn } from '../../../../checkers/causes/shared-accounts.js';
 import { mutualExclusion } from '../../../../checkers/exclusion/mutual-exclusion.js';
 import type { Change } from '../../../../harness/record/facts/commands/changes.js';
+import type { FaultEffect } from '../../../../harness/vocabulary/history.js';
 import type { LockModel } from '../../../../harness/vocabulary/protocol.js';
 import type { Quorum } from '../../../../harness/vocabulary/topology.js';
 import { KEY, Story } from '../build.js';
@@ -167,6 +168,41 @@ describe('readers', () => {
   it('not where the clock was put back meanwhile', () => {
     const moved: Telling = (s) => s.sample(1.2, 'r1').sample(1.5, 'r1', { skewMs: -100 });
     expect(name({ between: moved })).toBe('unexplained');
+  });
+
+  describe('whose number was gone when the clock had jumped', () => {
+    const jump: FaultEffect = { kind: 'clock-jumped', who: ['r1'], offsetMs: 9_000 };
+    const jumped: Telling = (s) => s.fault(1.5, 0, 'clock', 'strike', { effects: [jump] });
+    const ahead = (s: Story, at: number, client: string, ...argv: string[]) => s.command(at, 'r1', client, argv, 9_000);
+    const lasting = [
+      ['INCR', READERS],
+      ['PEXPIRE', READERS, '5000'],
+    ];
+    const later: Telling = (s) =>
+      [
+        ['EXISTS', KEY],
+        ['EXISTS', READERS],
+        ['SET', KEY, 'w', 'NX', 'PX', '5000'],
+      ].reduce(
+        (told, argv) => ahead(told, 2.9995, 'lua', ...argv),
+        ahead(s, 2.9995, 'c3', 'EVAL', 'abc', '2', KEY, READERS),
+      );
+
+    const nameOf = (between: Telling) => name({ second: lasting, between, writer: later });
+
+    it('is that of the clock, whoever asked first', () => {
+      expect(nameOf(jumped)).toBe('clock-jumped');
+      const anew: Telling = (s) => ahead(ahead(jumped(s), 1.6, 'c4', 'INCR', READERS), 1.7, 'c4', 'DEL', READERS);
+      expect(nameOf(anew)).toBe('clock-jumped');
+      const again: Telling = (s) => s.fault(1.55, 1, 'clock', 'strike', { effects: [{ ...jump, offsetMs: 10 }] });
+      expect(nameOf((s) => again(jumped(s)))).toBe('clock-jumped');
+    });
+
+    it('is not told where somebody may have removed it, or its time was over anyway', () => {
+      const healed: Telling = (s) => jumped(s).fault(1.55, 0, 'clock', 'heal', { effects: [] });
+      expect(nameOf((s) => by(healed(s), 1.6, 'c4', 'DEL', READERS))).toBe('unexplained');
+      expect(nameOf((s) => jumped(by(s, 1.2, 'c2', 'PEXPIRE', READERS, '310')))).toBe('unexplained');
+    });
   });
 
   it('of whom one took them all out', () => {
@@ -520,6 +556,8 @@ describe('permits', () => {
     expect(onItsWay([0.85, 0.96], unseen).name).toBe('unexplained');
     expect(onItsWay([0.85, 0.96], same, ['EXISTS', KEY]).name).toBe('unexplained');
     expect(onItsWay([0.85, 3.4]).name).toBe('unexplained');
+    // Told when what came to the next had been read long before, but before the grant.
+    expect(onItsWay([0.85, 2.9]).name).toBe('count-expired');
   });
 
   it('whatever was removed before there were any, or is put back by removal', () => {
