@@ -24,7 +24,7 @@ export interface OwnChange {
 
 /**
  * All that a holder's client did to keys of the lock, or may have, in the attempt that was granted; undefined: not all of these keys
- * are known.
+ * are known, or not all that became of them meanwhile.
  */
 export function changedBy(hold: Hold, evidence: Evidence, related: RelatedKeys): OwnChange[] | undefined {
   const found: OwnChange[] = [];
@@ -36,8 +36,9 @@ export function changedBy(hold: Hold, evidence: Evidence, related: RelatedKeys):
       const { list } = reading.changes(key);
       // What was read before the attempt left ran before it.
       for (let at = firstIndex(list.length, (n) => list[n]!.atNs >= hold.grantSentNs); at < list.length; at++) {
-        const { by, applied, ranFromNs } = list[at]!;
+        const { how, by, applied, ranFromNs } = list[at]!;
         if (ranFromNs > hold.fromNs) break;
+        if (how === 'gap') return undefined;
         if (applied !== 'no' && by?.client === hold.client) found.push({ hold, node, key, list, at });
       }
     }
@@ -48,10 +49,16 @@ export function changedBy(hold: Hold, evidence: Evidence, related: RelatedKeys):
 /** The only change of a number by one that the client made in the attempt that was granted, in which it stored nothing else. */
 export function countedBy(hold: Hold, evidence: Evidence, related: RelatedKeys): OwnChange | undefined {
   const found = changedBy(hold, evidence, related) ?? [];
-  const [count, ...others] = found.filter(({ list, at }) => isCount(list[at]!));
-  if (!count || others.length > 0) return undefined;
+  const [count, ...others] = found.filter(({ list, at }) => mayCount(list[at]!));
+  if (!count || others.length > 0 || !isCount(count.list[count.at]!)) return undefined;
   // What it stored beside may be what the lock goes by.
   return found.every(({ node, key }) => node === count.node && key === count.key) ? count : undefined;
+}
+
+/** A command that was read late may be of what the client did before: then there is another, of which it may not be known what it did. */
+function mayCount(change: Change): boolean {
+  const isUntold = Number.isNaN(numberIn(change.after) - numberIn(change.before));
+  return isCount(change) || (isUntold && change.by?.name.includes('EXPIRE') === false);
 }
 
 /** Whether it certainly made the number one more or one less, or made it. */

@@ -106,11 +106,14 @@ export class Accounts {
 
   /**
    * How many a client took of the numbers before a change, and did not give back to them; undefined: it may have taken more in
-   * something of which it is not known what it was. What it gave back to one that had not counted it takes nothing from others.
+   * something of which it is not known what it was, and which came after `sinceNs`. What it gave back to one that had not counted it
+   * takes nothing from others.
    */
-  leftOf(client: string, end: number, mayHaveTaken: (untold: Change) => boolean): number | undefined {
+  leftOf(client: string, end: number, mayHaveTaken: (untold: Change, sinceNs: number) => boolean): number | undefined {
     const untold = this.untold.slice(0, placeOf(this.untold, end));
-    if (untold.some((at) => mayHaveTaken(this.list[at]!))) return undefined;
+    // A look shows what came to pass since what was known before it.
+    const sinceNs = (at: number) => this.list[at - 1]?.ranFromNs ?? Number.NEGATIVE_INFINITY;
+    if (untold.some((at) => mayHaveTaken(this.list[at]!, sinceNs(at)))) return undefined;
     const { at, returned } = this.clients.get(client) ?? { at: [], returned: [] };
     let [all, ofOne] = [0, 0];
     const high = placeOf(at, end);

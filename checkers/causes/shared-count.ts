@@ -251,7 +251,9 @@ function excessReturn(
       holders.filter(({ at }) => at >= from && at < until),
     );
   const excess = [...(since ?? [])].find(([client, { taken, returned }]) => {
-    const old = accounts.leftOf(client, made, (untold) => mayHaveTaken(client, overlap.second.key, untold, history));
+    const old = accounts.leftOf(client, made, (untold, sinceNs) =>
+      mayHaveTaken(client, overlap.second.key, untold, sinceNs, history),
+    );
     const mayHaveHeld = old === undefined ? undefined : Math.max(0, old - held(client, 0, made));
     return mayHaveHeld !== undefined && returned - (taken - held(client, made, end)) > mayHaveHeld;
   });
@@ -271,7 +273,7 @@ function excessReturn(
 }
 
 /** Whether a client may have been counted in while something happened of which it is not known what: it was asking for the key. */
-function mayHaveTaken(client: string, key: string, { how, ranFromNs, atNs }: Change, history: History): boolean {
+function mayHaveTaken(client: string, key: string, { how, atNs }: Change, sinceNs: number, history: History): boolean {
   if (how !== 'gap' && how !== 'sample') return true;
   const { operations: ops } = history;
   const [who, what] = [ops.clients.indexOf(client), ops.keys.indexOf(key)];
@@ -281,7 +283,7 @@ function mayHaveTaken(client: string, key: string, { how, ranFromNs, atNs }: Cha
       ops.key[row] === what &&
       ops.op[row] === OP.acquire &&
       ops.outcome[row] !== OUTCOME.fail &&
-      mayTakeEffectWithin(history, row, ranFromNs, atNs)
+      mayTakeEffectWithin(history, row, sinceNs, atNs)
     )
       return true;
   return false;

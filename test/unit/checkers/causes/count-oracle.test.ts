@@ -47,3 +47,28 @@ it('a number that somebody removed, and that had a permit free without that, was
   expect(findings.length).toBeGreaterThan(10);
   for (const { finding, truth } of findings) expect(['unexplained', ...truth]).toContain(finding.cause.name);
 });
+
+it('what a client gave back before, and was read late, is not how it was granted the next', () => {
+  const setup: Setup = {
+    ...{ clients: 5, permits: 1, counts: 'free', timed: 'first', ttlFactor: 0.4, twicePerMille: 0, slowPerMille: 300 },
+    faults: [{ kind: 'jump-back', atMs: 1288, isRecorded: true }],
+    latePerMille: 50,
+    breaks: [
+      { atMs: 543, forMs: 164 },
+      { atMs: 1687, forMs: 20 },
+    ],
+    noise: 953_076_274,
+  };
+  const findings = judged(setup);
+  expect(findings.length).toBeGreaterThan(10);
+  for (const { finding, truth } of findings) expect(['unexplained', ...truth]).toContain(finding.cause.name);
+});
+
+it('a look that shows a number before the command is read that made it says nothing of who did, nor when', () => {
+  const setup: Setup = {
+    ...{ clients: 3, permits: 1, counts: 'free', timed: 'first', ttlFactor: 1, twicePerMille: 0, slowPerMille: 0 },
+    faults: [{ kind: 'jump-back', atMs: 50, isRecorded: true }],
+    ...{ latePerMille: 50, breaks: [], noise: 1_454_583_403 },
+  };
+  for (const { finding, truth } of judged(setup)) expect(['unexplained', ...truth]).toContain(finding.cause.name);
+});
