@@ -205,27 +205,50 @@ describe.runIf(noDocker === undefined)('a run in containers', () => {
     FIRST_RUN_MS,
   );
 
-  it(
-    'leaves no link degraded when every process of it is killed',
-    async () => {
+  const LONG_MS = 60_000;
+  /** By topology: what is in force when every process of the run is killed. */
+  const IN_FORCE: Record<string, readonly object[]> = {
+    single: [
+      { atMs: 200, fault: 'delay', target: names('r1'), args: { delayMs: 20 } },
+      { atMs: 250, fault: 'loss', target: names('r1'), args: { lossPpm: 20_000 } },
+      { atMs: 300, fault: 'rate', target: names('r1'), args: { rateKbps: 500 } },
+      { atMs: 350, fault: 'duplicate', target: names('r1') },
+      { atMs: 400, fault: 'reorder', target: names('r1') },
+      { atMs: 450, fault: 'reset', target: names('r1') },
+      { atMs: 3_000, fault: 'power-cut', target: names('r1') },
+    ],
+    cluster: [
+      { atMs: 300, fault: 'move-slot', target: names('r1'), args: { until: 'migrating' } },
+      { atMs: 2_500, fault: 'delay', target: names('r1'), args: { delayMs: 20 } },
+    ],
+    sentinel: [
+      { atMs: 300, fault: 'sentinel-failover', target: 'primary' },
+      { atMs: 2_500, fault: 'delay', target: names('r1'), args: { delayMs: 20 } },
+    ],
+  };
+
+  it.each(Object.entries(IN_FORCE))(
+    'on %s leaves no link degraded, no slot on its way and no server without power when every process of it is killed',
+    async (topology, steps) => {
       const file = join(freshFolder(), 'plan.json');
-      const all = [
-        { fault: 'delay', args: { delayMs: 20 } },
-        { fault: 'loss', args: { lossPpm: 20_000 } },
-        { fault: 'rate', args: { rateKbps: 500 } },
-        { fault: 'duplicate' },
-        { fault: 'reorder' },
-        { fault: 'reset' },
-      ];
-      const steps = all.map((one, n) => ({ atMs: 200 + 50 * n, target: names('r1'), forMs: 60_000, ...one }));
-      writeFileSync(file, JSON.stringify({ version: 1, seed: 1, steps }));
-      const flags = ['--topology', 'single', '--lock', 'set-nx-px', '--plan', file, '--time-limit', '60s'];
-      run = start([...inContainers, ...flags]);
-      const isStruck = () => all.every(({ fault }) => run!.output().includes(` struck   ${fault}`));
-      await until('a slow link', isStruck, FIRST_RUN_MS);
-      expect((await leftOf(run.output())).filter((what) => what.includes('-r1-links-'))).toHaveLength(1);
-      endAll(run);
-      await eventually(async () => (await leftOf(run!.output())).every((what) => what.startsWith('network ')));
+      const all = steps.map((one) => ({ forMs: LONG_MS, ...one }));
+      writeFileSync(file, JSON.stringify({ version: 1, seed: 1, steps: all }));
+      const flags = ['--topology', topology, '--lock', 'set-nx-px', '--clients', '3', '--plan', file];
+      const struck = start([...inContainers, ...flags, '--time-limit', `${LONG_MS}ms`]);
+      run = struck;
+      const isInForce = (_: object, step: number) =>
+        historyOf(struck).some(
+          (event) =>
+            event.type === 'fault' &&
+            event.step === step &&
+            (event.state === 'strike' || event.proof === 'the request was taken'),
+        );
+      await until('all to be in force', () => steps.every(isInForce), FIRST_RUN_MS).catch((error) => {
+        throw new Error(`${error}: ${struck.output()}${struck.errors()}`);
+      });
+      expect((await leftOf(struck.output())).filter((what) => what.includes('-r1-links-'))).toHaveLength(1);
+      endAll(struck);
+      await eventually(async () => (await leftOf(struck.output())).every((what) => what.startsWith('network ')));
     },
     FIRST_RUN_MS,
   );
