@@ -93,9 +93,10 @@ export const renewingTrials: readonly Trial[] = [
       '--lease',
       '2s',
       '--hold',
-      '0.5x..2x',
+      // Long enough to be told of the loss under it, before the release: and only the hold right after that is not renewed.
+      '1.5x..3x',
       '--wait',
-      '5s',
+      '8s',
       ...planFile('the-holder-is-cut-off-for-a-moment'),
     ],
     limitMs: 35_000,
