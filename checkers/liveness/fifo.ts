@@ -31,7 +31,7 @@ import { moment, plural } from '../../harness/record/facts/words.js';
 import { NOTICE } from '../../harness/record/history-table.js';
 import type { History } from '../../harness/vocabulary/history.js';
 import type { Checker, CheckInput } from '../../harness/vocabulary/run.js';
-import type { Cause, CheckerFindings, Violation } from '../../harness/vocabulary/verdict.js';
+import type { CheckerFindings, Violation } from '../../harness/vocabulary/verdict.js';
 import { grantedPastQueue } from '../causes/granted-past-queue.js';
 import { placeLost } from '../causes/place-lost.js';
 import type { Passed } from '../causes/queue-places.js';
@@ -56,17 +56,13 @@ interface Overtaken {
   waiter: number;
   place: Place;
   by: number;
-  /** Known where nothing but that proves it. */
-  cause?: Cause;
 }
 
 /** Columns by the number of the hold. */
 interface Grants {
   callNs: Float64Array;
   hadNs: Float64Array;
-  /** When it was certainly queued, the last time; NaN: not known. */
-  queuedNs: Float64Array;
-  /** All its places, in order. */
+  /** All its places, in order; none where it is not known that it was queued. */
   places: Map<number, Place[]>;
   /** Before this it was certainly not granted. */
   grantedFromNs: Float64Array;
@@ -79,6 +75,7 @@ function findOvertaken(input: CheckInput): CheckerFindings {
   const grants = grantsOf(history, holds);
   const nested = nestedHolds(history);
   const lostPlace = lostPlaceOf(input, holds, grants);
+  const lostTooSoon = (one: Overtaken) => placeLost(passedOf(one, holds, grants), input) !== undefined;
   const lineOf = (k: number) => ops.completionLine[holds.row[k]!]!;
   const overtaken = new Earliest<Overtaken>(MOST_REPORTED, (a, b) => lineOf(a.waiter) - lineOf(b.waiter));
   const doubted = new Earliest<Overtaken & { doubt: string }>(
@@ -87,8 +84,8 @@ function findOvertaken(input: CheckInput): CheckerFindings {
   );
   const stats = { fifoWaiters: 0, fifoOvertaken: 0, fifoInversions: 0, fifoWaitersNotJudged: 0, fifoInDoubt: 0 };
   for (const ofKey of byKey(holds.key, holds.count, ops.keys.length, (k) => !nested[k])) {
-    const waiters = ofKey.filter((k) => grants.queuedNs[k]! < grants.grantedFromNs[k]!);
-    const found = judgeKey(ofKey, waiters, grants, lostPlace, (one) => lostTooSoon(one, holds, grants, input));
+    const waiters = ofKey.filter((k) => lastQueuedNs(k, grants) < grants.grantedFromNs[k]!);
+    const found = judgeKey(ofKey, waiters, grants, lostPlace, lostTooSoon);
     for (const one of found.overtaken) overtaken.add(one);
     for (const one of found.doubted) doubted.add(one);
     stats.fifoWaiters += waiters.length;
@@ -156,7 +153,6 @@ function grantsOf(history: History, holds: Holds): Grants {
   const grants: Grants = {
     callNs: Float64Array.from(holds.row, (row) => intervalsOf(history).callNs[row]!),
     hadNs: holds.fromNs,
-    queuedNs: new Float64Array(holds.count).fill(Number.NaN),
     places: new Map(),
     grantedFromNs: holds.grantSentNs,
   };
@@ -170,13 +166,17 @@ function grantsOf(history: History, holds: Holds): Grants {
     const sentNs = ops.sentNs[notices.hold[at]!]!;
     const own = trusted[notices.client[at]!] && stampNs >= sentNs && stampNs <= notices.atNs[at]!;
     const queuedNs = own ? stampNs : notices.atNs[at]!;
-    if (grants.queuedNs[k]! >= queuedNs) continue;
-    grants.queuedNs[k] = queuedNs;
+    if (lastQueuedNs(k, grants) >= queuedNs) continue;
     const places = grants.places.get(k) ?? [];
     grants.places.set(k, places);
     places.push({ queuedNs, line: notices.line[at]! });
   }
   return grants;
+}
+
+/** When it was certainly queued, the last time; NaN: not known. */
+function lastQueuedNs(k: number, { places }: Pick<Grants, 'places'>): number {
+  return places.get(k)?.at(-1)?.queuedNs ?? Number.NaN;
 }
 
 /** Those of the waiters that were overtaken, each with the first that did, and the number of pairs. */
@@ -185,22 +185,23 @@ function judgeKey(
   waiters: Int32Array,
   grants: Grants,
   lostPlace: (overtaken: Overtaken) => LostPlace,
-  lostTooSoon: (overtaken: Overtaken) => Cause | undefined,
+  lostTooSoon: (overtaken: Overtaken) => boolean,
 ) {
-  const { callNs, hadNs, queuedNs, places, grantedFromNs } = grants;
+  const { callNs, hadNs, places, grantedFromNs } = grants;
   const byCall = sortedBy(ofKey, (a, b) => callNs[a]! - callNs[b]!);
-  const byQueued = sortedBy(waiters, (a, b) => queuedNs[a]! - queuedNs[b]!);
+  const byQueued = sortedBy(waiters, (a, b) => lastQueuedNs(a, grants) - lastQueuedNs(b, grants));
   const overtaken: Overtaken[] = [];
   const doubted: (Overtaken & { doubt: string })[] = [];
   let excused = 0;
   let [first, next] = [-1, byCall.length];
   for (let at = byQueued.length - 1; at >= 0; at--) {
     const waiter = byQueued[at]!;
-    // Of all that began to ask after it was queued, the first that had the lock.
-    for (; next > 0 && callNs[byCall[next - 1]!]! > queuedNs[waiter]!; next--)
-      if (first < 0 || hadNs[byCall[next - 1]!]! < hadNs[first]!) first = byCall[next - 1]!;
     const ofWaiter = places.get(waiter)!;
-    const one = { waiter, place: ofWaiter.at(-1)!, by: first };
+    const place = ofWaiter.at(-1)!;
+    // Of all that began to ask after it was queued, the first that had the lock.
+    for (; next > 0 && callNs[byCall[next - 1]!]! > place.queuedNs; next--)
+      if (first < 0 || hadNs[byCall[next - 1]!]! < hadNs[first]!) first = byCall[next - 1]!;
+    const one = { waiter, place, by: first };
     const isOvertaken = first >= 0 && hadNs[first]! < grantedFromNs[waiter]!;
     const lost = isOvertaken ? lostPlace(one) : undefined;
     if (isOvertaken && !lost) {
@@ -230,7 +231,7 @@ function overtakenBefore(
   places: readonly Place[],
   byCall: Int32Array,
   { callNs, hadNs, grantedFromNs }: Grants,
-  lostTooSoon: (overtaken: Overtaken) => Cause | undefined,
+  lostTooSoon: (overtaken: Overtaken) => boolean,
 ): Overtaken | undefined {
   for (let n = 0; n < places.length - 1; n++) {
     const [place, next] = [places[n]!, places[n + 1]!];
@@ -239,8 +240,7 @@ function overtakenBefore(
       const by = byCall[at]!;
       if (hadNs[by]! >= grantedFromNs[waiter]!) continue;
       const one = { waiter, place, by };
-      const cause = lostTooSoon(one);
-      if (cause) return { ...one, cause };
+      if (lostTooSoon(one)) return one;
     }
   }
   return undefined;
@@ -273,17 +273,11 @@ function passedOf({ waiter, by }: Overtaken, holds: Holds, { callNs }: Grants): 
   return { waiter: holds.hold(waiter), waiterAskedNs: callNs[waiter]!, by: holds.hold(by), askedNs: callNs[by]! };
 }
 
-/** That the place was taken from it before its time was over, where the servers' record shows it. */
-function lostTooSoon(one: Overtaken, holds: Holds, grants: Grants, input: CheckInput): Cause | undefined {
-  return placeLost(passedOf(one, holds, grants), input);
-}
-
 function violation(one: Overtaken, holds: Holds, grants: Grants, input: CheckInput): Violation {
   const { place } = one;
   const passed = passedOf(one, holds, grants);
   const { waiter: late, by: early, askedNs } = passed;
   const cause =
-    one.cause ??
     grantedPastQueue(passed, input) ??
     placeLost(passed, input) ??
     unexplained([

@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { NEAR } from '../../nemesis/levers/link-shaper.js';
-import { find, inFullSwing, isOuter, LEFT_LIMIT_MS } from '../support/killed.js';
+import { allInForce, find, inFullSwing, isOuter, LEFT_LIMIT_MS } from '../support/killed.js';
 import { namedServerHere } from '../support/named-server.js';
 import {
   endAll,
@@ -115,16 +115,7 @@ test('kill -9 of the inner CLI while links are slow, a server is without power, 
 });
 
 async function killedWhileInForce(play: Torture, steps: readonly { fault: string }[]): Promise<void> {
-  const isInForce = (_: object, step: number) =>
-    historyOf(play).some(
-      (event) =>
-        event.type === 'fault' &&
-        event.step === step &&
-        (event.state === 'strike' || event.proof === 'the request was taken'),
-    );
-  await until('all to be in force', () => steps.every(isInForce), 100_000).catch((error) => {
-    throw new Error(`${error}: ${play.output()}${play.errors()}`);
-  });
+  await allInForce(play, steps.length, 100_000);
   if (steps.some(({ fault }) => fault === 'delay')) {
     const shapers = processesOf(play.mark).filter(({ command }) => command.includes('link-shaper'));
     // One beside each host that sends over such a link: all clients and the server.

@@ -159,18 +159,8 @@ export class PostgresServer extends ServiceServer {
 
   protected async wipe(): Promise<void> {
     this.hasData = false;
-    const { clock } = this.options;
-    const giveUpNs = clock.nowNs() + ENDED_WITHIN_MS * 1e6;
-    for (;;) {
-      try {
-        await this.run(['rm', '-rf', DATA]);
-        return;
-      } catch (error) {
-        // Children of a server that was killed notice it a moment later, and write until then.
-        if (clock.nowNs() > giveUpNs) throw error;
-        await clock.sleep(AGAIN_MS);
-      }
-    }
+    // Children of a server that was killed notice it a moment later, and write until then.
+    await this.untilDone(ENDED_WITHIN_MS, () => this.run(['rm', '-rf', DATA]));
   }
 
   private async initialize(): Promise<void> {
@@ -187,21 +177,28 @@ export class PostgresServer extends ServiceServer {
 
   /** Tries again while the primary cannot be reached: what heals a cut may come a moment later. */
   private async copy(primary: PostgresServer): Promise<void> {
-    const { clock } = this.options;
     const { address } = primary.host;
     const written = await this.host.writeFile('passwords', `*:*:*:*:${this.options.password}\n`);
     // It is believed only where it is whoever reads it who has it, and nobody else may.
     const passwords = `${written}.own`;
     await this.run(['install', '-m', '600', written, passwords]);
     const where = `host=${address} port=${POSTGRES_PORT} user=${USER} passfile=${passwords} connect_timeout=2 application_name=${this.name}`;
-    const giveUpNs = clock.nowNs() + COPY_TIMEOUT_MS * 1e6;
-    for (;;) {
+    await this.untilDone(COPY_TIMEOUT_MS, async () => {
       await this.wipe();
+      await this.run([
+        ...[this.program('pg_basebackup'), '-D', DATA, '-d', where],
+        ...['--write-recovery-conf', '--checkpoint=fast', '--no-sync', '--wal-method=stream'],
+      ]);
+    });
+  }
+
+  /** Again and again; throws why it failed last when so much time has passed. */
+  private async untilDone(withinMs: number, attempt: () => Promise<unknown>): Promise<void> {
+    const { clock } = this.options;
+    const giveUpNs = clock.nowNs() + withinMs * 1e6;
+    for (;;) {
       try {
-        await this.run([
-          ...[this.program('pg_basebackup'), '-D', DATA, '-d', where],
-          ...['--write-recovery-conf', '--checkpoint=fast', '--no-sync', '--wal-method=stream'],
-        ]);
+        await attempt();
         return;
       } catch (error) {
         if (clock.nowNs() > giveUpNs) throw error;

@@ -6,6 +6,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { findEngine, removeLeftovers } from '../../../docker/index.js';
 import { labelsOf } from '../../../docker/owner.js';
 import { FIRST_RUN_MS, inFullSwing, leftOf } from '../../support/containers.js';
+import { allInForce } from '../../support/killed.js';
 import { inContainers, noDocker } from '../../support/needs-docker.js';
 import {
   endAll,
@@ -236,16 +237,7 @@ describe.runIf(noDocker === undefined)('a run in containers', () => {
       const flags = ['--topology', topology, '--lock', 'set-nx-px', '--clients', '3', '--plan', file];
       const struck = start([...inContainers, ...flags, '--time-limit', `${LONG_MS}ms`]);
       run = struck;
-      const isInForce = (_: object, step: number) =>
-        historyOf(struck).some(
-          (event) =>
-            event.type === 'fault' &&
-            event.step === step &&
-            (event.state === 'strike' || event.proof === 'the request was taken'),
-        );
-      await until('all to be in force', () => steps.every(isInForce), FIRST_RUN_MS).catch((error) => {
-        throw new Error(`${error}: ${struck.output()}${struck.errors()}`);
-      });
+      await allInForce(struck, steps.length, FIRST_RUN_MS);
       expect((await leftOf(struck.output())).filter((what) => what.includes('-r1-links-'))).toHaveLength(1);
       endAll(struck);
       await eventually(async () => (await leftOf(struck.output())).every((what) => what.startsWith('network ')));

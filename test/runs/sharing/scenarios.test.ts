@@ -11,6 +11,16 @@ import { freshFolder, torture } from '../../support/torture.js';
 
 const QUICK = ['negative-expiry', 'only-one-holds', 'pause-between-grant-and-write', 'pause-between-get-and-del'];
 
+/** What `--json` says of each play. */
+function playedIn(output: string): Record<string, string>[] {
+  return output
+    .trim()
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line) as Record<string, string>)
+    .filter(({ type }) => type === 'run');
+}
+
 describe('played', () => {
   test('by name: each goes as written, and its run says what was found', { timeout: 120_000 }, async () => {
     const out = freshFolder();
@@ -18,12 +28,7 @@ describe('played', () => {
       command: 'scenario',
     });
     expect({ status, errors: errors.includes('Error') }).toEqual({ status: 0, errors: false });
-    const lines = output
-      .trim()
-      .split('\n')
-      .filter((line) => line.startsWith('{'));
-    const all = lines.map((line) => JSON.parse(line) as Record<string, string>);
-    const rows = all.filter(({ type }) => type === 'run');
+    const rows = playedIn(output);
     expect(rows.map(({ scenario, went }) => [scenario, went])).toEqual(QUICK.map((name) => [name, 'as-written']));
 
     const table = readdirSync(out).find((name) => name.includes('-scenarios-'))!;
@@ -45,12 +50,7 @@ const MOST_UNTOLD = 3;
 test('all of them go as written, on the server that is here', { timeout: 1_200_000 }, async () => {
   const out = freshFolder();
   const { output, errors } = await torture(['--all', '--json', '--out', out], { command: 'scenario' });
-  const rows = output
-    .trim()
-    .split('\n')
-    .filter((line) => line.startsWith('{'))
-    .map((line) => JSON.parse(line) as Record<string, string>)
-    .filter(({ type }) => type === 'run');
+  const rows = playedIn(output);
   expect(rows.map(({ scenario }) => scenario).sort(), errors).toEqual(Object.keys(scenarios).sort());
   const other = rows.filter(({ went }) => went !== 'as-written' && went !== 'not-tried');
   const isUntold = ({ run }: Record<string, string>) =>

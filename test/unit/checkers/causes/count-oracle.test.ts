@@ -18,6 +18,10 @@ const judged = (setup: Setup) => {
       return { finding, truth, isHidden: !run.isTold };
     });
 };
+function namesOnlyTrue(findings: ReturnType<typeof judged>): void {
+  expect(findings.length).toBeGreaterThan(10);
+  for (const { finding, truth } of findings) expect(['unexplained', ...truth]).toContain(finding.cause.name);
+}
 const named = (isWhole: boolean) => tried(50, setups(isWhole), judged);
 
 it('names only causes that were true, of a record that is whole', () => {
@@ -44,8 +48,7 @@ it('a number that somebody removed, and that had a permit free without that, was
   } as const;
   const faults: Setup['faults'] = [{ kind: 'del', atMs: 2816, isRecorded: true }];
   const findings = judged({ ...about, faults, latePerMille: 0, breaks: [], noise: 435_891_624 });
-  expect(findings.length).toBeGreaterThan(10);
-  for (const { finding, truth } of findings) expect(['unexplained', ...truth]).toContain(finding.cause.name);
+  namesOnlyTrue(findings);
 });
 
 it('what a client gave back before, and was read late, is not how it was granted the next', () => {
@@ -59,9 +62,7 @@ it('what a client gave back before, and was read late, is not how it was granted
     ],
     noise: 953_076_274,
   };
-  const findings = judged(setup);
-  expect(findings.length).toBeGreaterThan(10);
-  for (const { finding, truth } of findings) expect(['unexplained', ...truth]).toContain(finding.cause.name);
+  namesOnlyTrue(judged(setup));
 });
 
 it('a look that shows a number before the command is read that made it says nothing of who did, nor when', () => {
@@ -70,5 +71,5 @@ it('a look that shows a number before the command is read that made it says noth
     faults: [{ kind: 'jump-back', atMs: 50, isRecorded: true }],
     ...{ latePerMille: 50, breaks: [], noise: 1_454_583_403 },
   };
-  for (const { finding, truth } of judged(setup)) expect(['unexplained', ...truth]).toContain(finding.cause.name);
+  namesOnlyTrue(judged(setup));
 });

@@ -20,6 +20,9 @@ interface Telling {
   commandCount?: number;
   /** Over which connection c2 was granted the lock before, if it was. */
   earlierFrom?: string;
+  /** When c1 asks, and is granted the lock. */
+  asked?: number;
+  granted?: number;
 }
 
 const pushed = (s: Story) => s.command(1.2, 'r1', 'c2', ['RPUSH', QUEUE, 'c2@1']);
@@ -34,6 +37,8 @@ function name({
   quorum = { kind: 'primary' },
   commandCount,
   earlierFrom,
+  asked = 2,
+  granted = 2.5,
 }: Telling = {}) {
   const story = new Story().promised({ kind: 'fair' });
   for (const client of ['c1', 'c2']) {
@@ -56,8 +61,11 @@ function name({
     }),
   );
   story.grant('c2', 4, { sent: 1, began: 1.001 });
-  story.grant('c1', 2.5, { sent: 2, began: 2.001 }).release('c1', 3);
-  story.take(2.499, 'r1', 'c1', 'c1@2').sample(3.2, 'r1').command(3.5, 'r1', 'c1', ['DEL', KEY]);
+  story.grant('c1', granted, { sent: asked, began: asked + 0.001 }).release('c1', granted + 0.5);
+  story
+    .take(granted - 0.001, 'r1', 'c1', 'c1@2')
+    .sample(3.2, 'r1')
+    .command(granted + 1, 'r1', 'c1', ['DEL', KEY]);
   const input = story.take(3.999, 'r1', 'c2', 'c2@1').sample(6, 'r1').input();
   const observations = { ...input.observations, ...(commandCount !== undefined && { commandCount }) };
   const { violations } = fifo.check({ ...input, observations });
@@ -90,6 +98,14 @@ describe('of a place before the last, while its client had no other', () => {
     expect(name({ removed: again(taken(1.8, 'c3')), deadline: false })).toBeUndefined();
     expect(name({ removed: again((s) => s) })).toBeUndefined();
     expect(name({ removed: again(taken(1.7, 'c3'), 1.9) })).not.toBe('place-removed');
+  });
+
+  it('accuses nobody of whom came first to ask, or last to be granted it', () => {
+    const removed = again(taken(1.8, 'c3'));
+    expect(name({ removed, asked: 1.51 })).toBe('place-removed');
+    // Its place was stored already, but not known to its client.
+    expect(name({ removed, asked: 1.49 })).toBeUndefined();
+    expect(name({ removed, granted: 4.5 })).toBeUndefined();
   });
 });
 
