@@ -190,7 +190,7 @@ const descriptions: Record<string, Description> = {
   'never-granted': {
     phrase: 'no server had granted it',
     blame: lock(
-      'A client holds what a server has stored for it: neither a refusal, nor an aborted transaction, nor the memory of an earlier grant is a grant.',
+      'A client holds what a server has stored for it: neither a refusal, nor an error, nor an aborted transaction, nor the memory of an earlier grant is a grant.',
       'https://redis.io/docs/latest/commands/set/',
     ),
   },

@@ -24,6 +24,7 @@ import { expiredEarly } from './expired-early.js';
 import { extendedByNothing } from './extended-by-nothing.js';
 import { failoverLostWrite, splitBrain } from './failover.js';
 import { grantedBeside } from './granted-beside.js';
+import { grantedWhileDown } from './granted-while-down.js';
 import { minorityGranted } from './minority-granted.js';
 import { neverGranted } from './never-granted.js';
 import { nodeForgot } from './node-forgot.js';
@@ -126,6 +127,7 @@ export function causeOf(overlap: Overlap, evidence: Evidence, input: CheckInput)
       : (minorityGranted(overlap, evidence, input) ??
         adoptedStaleKey(overlap, evidence, input) ??
         neverGranted(overlap, evidence, input) ??
+        grantedWhileDown(overlap, evidence, input) ??
         (isCounted(overlap, evidence, input) ? undefined : brokenCause(overlap, evidence, reasonsFor(input))) ??
         ownRecordCause(overlap, input) ??
         sharedCount(overlap, input) ??

@@ -34,6 +34,8 @@ export interface TimeSpan {
   /** -Infinity: since the servers were first looked at. */
   fromNs: number;
   untilNs: number;
+  /** A server answered at its end, so all that it had run by then was printed, be it killed at once. */
+  endsWithAnswer?: boolean;
 }
 
 /** `steady`: nor was any clock of a server off. */
@@ -115,13 +117,15 @@ class Seen {
   }
 
   /** Whether every server was one primary and in sight all the time, and nothing else befell what it had. */
-  shows({ fromNs, untilNs }: TimeSpan): boolean {
+  shows({ fromNs, untilNs, endsWithAnswer }: TimeSpan): boolean {
     if (this.looks.size === 0) return false;
     if (this.doubtsNs.some((atNs) => atNs === Number.NEGATIVE_INFINITY || (atNs >= fromNs && atNs <= untilNs)))
       return false;
     return (
       [...this.looks.values()].every((looks) => isOne(around(looks, fromNs, untilNs), fromNs)) &&
-      [...this.sights.values()].every((sights) => around(sights, fromNs, untilNs).every(({ watching }) => watching))
+      [...this.sights.values()].every((sights) =>
+        around(sights, fromNs, untilNs).every(({ atNs, watching }) => watching || (endsWithAnswer && atNs > untilNs)),
+      )
     );
   }
 }

@@ -117,6 +117,14 @@ export class Effects {
   }
 
   /**
+   * Why `node` did nothing for anybody between the two instants: effects by which it was certainly dead or stopped for the whole
+   * time. Undefined where there was an instant at which it may have run.
+   */
+  whyDown(node: string, fromNs: number, untilNs: number): readonly EffectSpan[] | undefined {
+    return covering([...this.on('killed', node), ...this.on('stopped', node)], fromNs, untilNs);
+  }
+
+  /**
    * Why nothing that `from` sent came to `to` between the two instants: effects that between them were certainly in force for the
    * whole time, each of which kept the two apart. Undefined where there was an instant at which none of them did.
    */
