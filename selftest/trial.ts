@@ -27,7 +27,9 @@ export type Provocation =
   /** A client died with a lock that it had extended. */
   | 'died-with-what-it-extended'
   /** A release failed, its client lived on, and a server answered again before that lease was over. */
-  | 'release-failed-for-a-moment';
+  | 'release-failed-for-a-moment'
+  /** A client was granted something while a server was down, or had begun to ask before that. */
+  | 'granted-around-a-death';
 
 /** How a canary is tortured so that its mistake shows. Its twin goes through the same, and must not be found as `caught` is; it must hold where that is `Untold`. */
 export interface Trial {

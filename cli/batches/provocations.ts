@@ -5,6 +5,8 @@
  * Decided by the record alone. What is asked for is less than what shows a mistake, never more: where it happened and nothing
  * was found, the mistake was missed.
  */
+import { allClientNames } from '../../harness/record/facts/clients.js';
+import { effectsOf } from '../../harness/record/facts/effects.js';
 import { holdsOf } from '../../harness/record/facts/holds.js';
 import { forEachOverlap } from '../../harness/record/facts/overlaps.js';
 import { OP, OUTCOME } from '../../harness/record/history-table.js';
@@ -32,6 +34,10 @@ const PROVOCATIONS: Record<Provocation, { happened(run: Recorded): boolean; wher
   'release-failed-for-a-moment': {
     happened: releaseFailedForAMoment,
     whereNot: 'no release failed that could have been made good before its lease was over',
+  },
+  'granted-around-a-death': {
+    happened: grantedAroundADeath,
+    whereNot: 'nobody was granted anything by an attempt that a server was down in',
   },
 };
 
@@ -85,4 +91,13 @@ function releaseFailedForAMoment({ history }: Recorded): boolean {
     if (k < 0 || down.has(ops.clients[ops.client[row]!]!)) return false;
     return answeredNs.some((ns) => ns > ops.readNs[row]! && ns < leaseEndNs[k]!);
   });
+}
+
+function grantedAroundADeath({ history }: Recorded): boolean {
+  const clients = allClientNames(history);
+  const downs = effectsOf(history)
+    .spans('killed')
+    .filter(({ effect }) => effect.who.some((name) => !clients.has(name)));
+  const { grantSentNs, fromNs } = holdsOf(history);
+  return fromNs.some((ns, k) => downs.some((down) => ns >= down.earliestNs && grantSentNs[k]! <= down.latestNs));
 }

@@ -103,6 +103,7 @@ export const takingTrials: readonly Trial[] = [
     flags: ['--keys', '1', '--persistence', 'aof-always', ...planFile('the-server-restarts-again-and-again')],
     limitMs: 10_000,
     caught: overlap,
+    needs: 'granted-around-a-death',
     story: 'the server is down, and all who ask take themselves for the holder',
   },
   {

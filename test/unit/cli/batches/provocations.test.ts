@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { BatchRun } from '../../../../cli/batches/batch.js';
 import { unlessNotProvoked, wasProvoked } from '../../../../cli/batches/provocations.js';
 import type { Job, SelftestRow } from '../../../../cli/batches/selftest-jobs.js';
+import type { FaultEffect } from '../../../../harness/vocabulary/history.js';
 import { Story } from '../../checkers/build.js';
 
 const happened = (what: Parameters<typeof wasProvoked>[0], story: Story) => wasProvoked(what, story.input());
@@ -63,6 +64,25 @@ describe('a release that failed for a moment', () => {
     const released = new Story().up('c1').grant('c1', 1).release('c1', 2).grant('c1', 3);
     expect(happened('release-failed-for-a-moment', released)).toBe(false);
   });
+});
+
+it('a grant around a death is one whose attempt was under way while a server was down', () => {
+  const granted = (grantSent: number, at: number, who = 'r1') => {
+    const effects: FaultEffect[] = [{ kind: 'killed', who: [who] }];
+    const story = new Story()
+      .up('c1')
+      .up('c2')
+      .grant('c1', at, { grantSent })
+      .release('c1', at + 0.1);
+    story.fault(2, 0, 'kill', 'strike', { effects, beganNs: 2e9 }).fault(3, 0, 'kill', 'heal', { beganNs: 2.9e9 });
+    return happened('granted-around-a-death', story);
+  };
+  expect(granted(2.4, 2.5)).toBe(true);
+  expect(granted(1.9, 2.1)).toBe(true);
+  expect(granted(2.9, 3.1)).toBe(true);
+  expect(granted(1.8, 1.9)).toBe(false);
+  expect(granted(3.1, 3.2)).toBe(false);
+  expect(granted(2.4, 2.5, 'c2')).toBe(false);
 });
 
 it('only a mistake that was missed may not have been provoked', async () => {
