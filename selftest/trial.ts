@@ -29,7 +29,9 @@ export type Provocation =
   /** A release failed, its client lived on, and a server answered again before that lease was over. */
   | 'release-failed-for-a-moment'
   /** A client was granted something while a server was down, or had begun to ask before that. */
-  | 'granted-around-a-death';
+  | 'granted-around-a-death'
+  /** Nobody held a key for two leases, one that it may have been stored for yet and another, and somebody asked for it. */
+  | 'left-free-for-a-lease';
 
 /** How a canary is tortured so that its mistake shows. Its twin goes through the same, and must not be found as `caught` is; it must hold where that is `Untold`. */
 export interface Trial {

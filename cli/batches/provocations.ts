@@ -9,6 +9,7 @@ import { allClientNames } from '../../harness/record/facts/clients.js';
 import { effectsOf } from '../../harness/record/facts/effects.js';
 import { holdsOf } from '../../harness/record/facts/holds.js';
 import { forEachOverlap } from '../../harness/record/facts/overlaps.js';
+import { releasesAnsweredNs } from '../../harness/record/facts/releases-answered.js';
 import { OP, OUTCOME } from '../../harness/record/history-table.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Provocation } from '../../selftest/index.js';
@@ -38,6 +39,10 @@ const PROVOCATIONS: Record<Provocation, { happened(run: Recorded): boolean; wher
   'granted-around-a-death': {
     happened: grantedAroundADeath,
     whereNot: 'nobody was granted anything by an attempt that a server was down in',
+  },
+  'left-free-for-a-lease': {
+    happened: leftFreeForALease,
+    whereNot: 'no key was left to itself for a lease: there was always another who had just begun to ask',
   },
 };
 
@@ -100,4 +105,21 @@ function grantedAroundADeath({ history }: Recorded): boolean {
     .filter(({ effect }) => effect.who.some((name) => !clients.has(name)));
   const { grantSentNs, fromNs } = holdsOf(history);
   return fromNs.some((ns, k) => downs.some((down) => ns >= down.earliestNs && grantSentNs[k]! <= down.latestNs));
+}
+
+function leftFreeForALease({ history }: Recorded): boolean {
+  const { operations: ops } = history;
+  const { count, key, fromNs, untilNs, leaseMs } = holdsOf(history);
+  const releasedNs = releasesAnsweredNs(history);
+  const inOrder = Array.from({ length: count }, (_, k) => k).sort((a, b) => fromNs[a]! - fromNs[b]!);
+  return ops.keys.some((_, of) => {
+    const held = inOrder.filter((k) => key[k] === of);
+    const answeredNs = Array.from(ops.readNs).filter((ns, row) => ops.key[row] === of && !Number.isNaN(ns));
+    const nextNs = [...held.slice(1).map((k) => fromNs[k]!), Math.max(...answeredNs)];
+    let heldUntilNs = Number.NEGATIVE_INFINITY;
+    return held.some((k, n) => {
+      heldUntilNs = Math.max(heldUntilNs, untilNs[k]!, releasedNs[k]!);
+      return nextNs[n]! - heldUntilNs > 2 * leaseMs[k]! * 1e6;
+    });
+  });
 }

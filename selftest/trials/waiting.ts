@@ -9,6 +9,7 @@ export const waitingTrials: readonly Trial[] = [
     limitMs: 15_000,
     quickMs: 15_000,
     caught: { checker: 'waiting', class: 'liveness', kind: 'slept' },
+    needs: 'left-free-for-a-lease',
     story: 'a holder dies, its lease ends, and all others sleep beside the free lock',
   },
   {

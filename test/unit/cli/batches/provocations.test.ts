@@ -85,6 +85,26 @@ it('a grant around a death is one whose attempt was under way while a server was
   expect(granted(2.4, 2.5, 'c2')).toBe(false);
 });
 
+it('a key that was left free for a lease is one that nobody was granted for so long beyond one, and somebody asked for', () => {
+  const left = (told: (story: Story) => Story) =>
+    happened('left-free-for-a-lease', told(new Story().up('c1').up('c2').grant('c1', 1).release('c1', 2)));
+  expect(left((story) => story.grant('c2', 12.5))).toBe(true);
+  expect(left((story) => story.grant('c2', 11.5))).toBe(false);
+  expect(left((story) => story.refused('c2', 1.5, 12.5))).toBe(true);
+  expect(left((story) => story.refused('c2', 1.5, 11.5))).toBe(false);
+  expect(left((story) => story.grant('c2', 11.5, { key: 'lock:1' }).refused('c2', 12, 14, 'fail', 'lock:1'))).toBe(
+    false,
+  );
+  expect(left((story) => story.grant('c2', 4).release('c2', 6).grant('c1', 14))).toBe(false);
+  expect(left((story) => story.grant('c2', 1.5).release('c2', 4).grant('c1', 14))).toBe(false);
+  expect(left((story) => story.grant('c2', 1.5).release('c2', 4).grant('c1', 14.5))).toBe(true);
+  const beside = new Story().up('c1').up('c2').grant('c1', 1).grant('c2', 3).release('c2', 4).release('c1', 12);
+  expect(happened('left-free-for-a-lease', beside.refused('c2', 5, 15))).toBe(false);
+  const given = (back: number) => new Story().up('c1').up('c2').grant('c1', 1).lost('c1', 2).release('c1', back);
+  expect(happened('left-free-for-a-lease', given(12).refused('c2', 5, 15))).toBe(false);
+  expect(happened('left-free-for-a-lease', given(4).refused('c2', 5, 15))).toBe(true);
+});
+
 it('only a mistake that was missed may not have been provoked', async () => {
   const job: Job = { lock: 'broken/some', argv: [], needs: 'held-past-its-lease', story: '' };
   const row = (shown: SelftestRow['shown']): SelftestRow => ({
