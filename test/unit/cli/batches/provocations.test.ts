@@ -95,6 +95,8 @@ it('a key that was left free for a lease is one that nobody was granted for so l
   expect(left((story) => story.grant('c2', 11.5, { key: 'lock:1' }).refused('c2', 12, 14, 'fail', 'lock:1'))).toBe(
     false,
   );
+  const elsewhere = (story: Story) => story.grant('c2', 4, { key: 'lock:1' }).release('c2', 11);
+  expect(left((story) => elsewhere(story).refused('c1', 3, 13))).toBe(true);
   expect(left((story) => story.grant('c2', 4).release('c2', 6).grant('c1', 14))).toBe(false);
   expect(left((story) => story.grant('c2', 1.5).release('c2', 4).grant('c1', 14))).toBe(false);
   expect(left((story) => story.grant('c2', 1.5).release('c2', 4).grant('c1', 14.5))).toBe(true);
