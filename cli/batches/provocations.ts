@@ -114,8 +114,8 @@ function leftFreeForALease({ history }: Recorded): boolean {
   const inOrder = Array.from({ length: count }, (_, k) => k).sort((a, b) => fromNs[a]! - fromNs[b]!);
   return ops.keys.some((_, of) => {
     const held = inOrder.filter((k) => key[k] === of);
-    const answeredNs = Array.from(ops.readNs).filter((ns, row) => ops.key[row] === of && !Number.isNaN(ns));
-    const nextNs = [...held.slice(1).map((k) => fromNs[k]!), Math.max(...answeredNs)];
+    const lastNs = ops.readNs.reduce((last, ns, row) => (ops.key[row] === of && ns > last ? ns : last), 0);
+    const nextNs = [...held.slice(1).map((k) => fromNs[k]!), lastNs];
     let heldUntilNs = Number.NEGATIVE_INFINITY;
     return held.some((k, n) => {
       heldUntilNs = Math.max(heldUntilNs, untilNs[k]!, releasedNs[k]!);

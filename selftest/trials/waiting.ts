@@ -9,7 +9,6 @@ export const waitingTrials: readonly Trial[] = [
     limitMs: 15_000,
     quickMs: 15_000,
     caught: { checker: 'waiting', class: 'liveness', kind: 'slept' },
-    needs: 'left-free-for-a-lease',
     story: 'a holder dies, its lease ends, and all others sleep beside the free lock',
   },
   {
@@ -41,6 +40,7 @@ export const waitingTrials: readonly Trial[] = [
     flags: ['--keys', '1', '--lease', '1s', '--wait', '10s', ...planFile('a-holder-dies')],
     limitMs: 15000,
     caught: { checker: 'waiting', class: 'liveness', kind: 'slept' },
+    needs: 'left-free-for-a-lease',
     story: 'a holder dies, its lease ends, and who had waited for it asks no more',
   },
   {

@@ -112,8 +112,7 @@ export class Effects {
    * Undefined where there was an instant at which none of them was.
    */
   whyNoVote(node: string, client: string, fromNs: number, untilNs: number): readonly EffectSpan[] | undefined {
-    const reasons = [...this.on('killed', node), ...this.on('stopped', node), ...this.between(client, node)];
-    return covering(reasons, fromNs, untilNs);
+    return covering([...this.down(node), ...this.between(client, node)], fromNs, untilNs);
   }
 
   /**
@@ -121,7 +120,7 @@ export class Effects {
    * time. Undefined where there was an instant at which it may have run.
    */
   whyDown(node: string, fromNs: number, untilNs: number): readonly EffectSpan[] | undefined {
-    return covering([...this.on('killed', node), ...this.on('stopped', node)], fromNs, untilNs);
+    return covering(this.down(node), fromNs, untilNs);
   }
 
   /**
@@ -154,6 +153,11 @@ export class Effects {
         latestNs,
       })),
     ];
+  }
+
+  /** What made it dead or stopped. */
+  private down(node: string): readonly EffectSpan[] {
+    return [...this.on('killed', node), ...this.on('stopped', node)];
   }
 
   private of(kind: EffectName): EffectSpan[] {
