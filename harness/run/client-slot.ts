@@ -93,9 +93,10 @@ export class ClientSlot {
 
   async bringUp(): Promise<HandshakeValue> {
     const name = this.generation === 0 ? this.host.name : `${this.host.name}.${this.generation + 1}`;
-    const succeededNs = this.generation === 0 ? undefined : this.options.clock.nowNs();
+    // One that could not start may not be known to be dead yet.
+    const deadNs = this.newest && (this.newest.goneNs ?? this.options.clock.nowNs());
     this.generation++;
-    this.hostsClient = { name, ...(succeededNs !== undefined && { succeededNs }) };
+    this.hostsClient = { name, ...(deadNs !== undefined && { predecessorDeadNs: deadNs }) };
     const target = new SlotProcess(name, this.host, this.options, this.allowance, {
       killed: () => this.hold(),
       resumed: () => this.resume(),

@@ -7,8 +7,8 @@
  * that process's who had it when it was seen first.
  *
  * One that is seen first when a successor is there may still be the dead one's. It is not where the server had answered a look
- * that was asked after the successor came up: by then it had carried out all that had come before. Until then nobody can say
- * whose it is.
+ * that was asked after that one had died: by then it had carried out all that had come before. Until then nobody can say whose
+ * it is.
  *
  * Excludes the first command of a connection that the network held up for longer than that.
  */
@@ -16,8 +16,8 @@
 /** The process that has a host now, dead or alive. */
 export interface HostsClient {
   readonly name: string;
-  /** When it came up, ns since the epoch, its predecessor being dead; undefined: it is the host's first. */
-  readonly succeededNs?: number;
+  /** When its predecessor was known to be dead, ns since the epoch; undefined: it is the host's first. */
+  readonly predecessorDeadNs?: number;
 }
 
 /** `doubt`: the command may be this process's, or its predecessor's. */
@@ -42,7 +42,8 @@ export class CommandSenders {
     if (known !== undefined) return { client: known };
     const client = this.clientAt(source.slice(0, source.lastIndexOf(':')));
     if (!client) return undefined;
-    if (client.succeededNs !== undefined && client.succeededNs >= this.answeredNs) return { doubt: client.name };
+    if (client.predecessorDeadNs !== undefined && client.predecessorDeadNs >= this.answeredNs)
+      return { doubt: client.name };
     this.known.set(source, client.name);
     return { client: client.name };
   }

@@ -40,6 +40,8 @@ export class SlotProcess implements ClientTarget {
   private isUp = false;
   private handshake: HandshakeValue | undefined;
   private isDown = false;
+  /** When its death was noticed, ns since the epoch. */
+  goneNs: number | undefined;
   /** Operations that wait for their answer, by id. */
   private readonly asking = new Map<number, NonNullable<ProtocolBreak['lost']>>();
   stopping: { readonly step: string } | undefined;
@@ -74,8 +76,9 @@ export class SlotProcess implements ClientTarget {
         if (this.isUp) void this.condemn(`protocol: ${line}`);
       },
       onExit: (exit) => {
+        this.goneNs = run.clock.nowNs();
         this.ended.abort();
-        this.down(run.clock.nowNs(), ownEnd(exit));
+        this.down(this.goneNs, ownEnd(exit));
       },
     });
   }

@@ -128,9 +128,9 @@ test("a connection is the process's that had it first, also when another is in i
   const from = recorded.length;
   const say = (source: string, ...argv: string[]) => connections[0]!.tell({ serverWallMs: 5, source, argv });
   say('10.0.0.9:400', 'INFO');
-  hosts['10.0.0.9'] = { name: 'c1.2', succeededNs: 0 };
+  hosts['10.0.0.9'] = { name: 'c1.2', predecessorDeadNs: 0 };
   say('10.0.0.9:400', 'SET', 'lock:0', 'v');
-  // Since the successor came up, the server has answered a look.
+  // Since the predecessor was dead, the server has answered a look.
   say('10.0.0.9:402', 'DEL', 'lock:0');
   const seen = recorded.slice(from).filter(({ type }) => type !== 'sample');
   expect(seen).toEqual([
@@ -145,12 +145,12 @@ test('what came from a dead process or its successor counts as not seen, with al
   await vi.waitFor(() => expect(types(recorded)).toContain('sample'));
   const from = recorded.length;
   const say = (source: string, ...argv: string[]) => connections[0]!.tell({ serverWallMs: 5, source, argv });
-  hosts['10.0.0.9'] = { name: 'c1.2', succeededNs: Number.MAX_SAFE_INTEGER };
+  hosts['10.0.0.9'] = { name: 'c1.2', predecessorDeadNs: Number.MAX_SAFE_INTEGER };
   say('10.0.0.9:402', 'EVALSHA', 'take', '1', 'lock:0');
   say('lua', 'SET', 'lock:0', 'v');
   say('unix:redis.sock', 'GET', 'lock:0');
   say('10.0.0.8:400', 'DEL', 'lock:0');
-  hosts['10.0.0.9'] = { name: 'c1.2', succeededNs: 0 };
+  hosts['10.0.0.9'] = { name: 'c1.2', predecessorDeadNs: 0 };
   say('10.0.0.9:402', 'SET', 'lock:0', 'v');
   const seen = recorded.slice(from).filter(({ type }) => type !== 'sample');
   expect(seen).toEqual([
@@ -242,7 +242,7 @@ test('a look that was answered before a command that it missed is not recorded a
   });
   await using _ = await observing;
   await vi.waitFor(() => expect(types(recorded)).toEqual(['watch', 'sample']));
-  hosts['10.0.0.9'] = { name: 'c1.2', succeededNs: Number.MAX_SAFE_INTEGER };
+  hosts['10.0.0.9'] = { name: 'c1.2', predecessorDeadNs: Number.MAX_SAFE_INTEGER };
   const miss = () => connections[0]!.tell({ serverWallMs: 5, source: '10.0.0.9:402', argv: ['SET', 'lock:0', 'v'] });
   const looks = () => types(recorded).filter((type) => type === 'sample').length;
   isLate = true;

@@ -346,9 +346,15 @@ describe('a history that can be trusted', () => {
     expect(down.endNs).toBeLessThanOrEqual(down.atNs);
     await clock.sleep(50);
     expect(processes.length).toBe(1);
+    expect(scheduler.clientAt('10.77.0.9')).toEqual({ name: 'c1' });
     target.resume();
     await greet(1);
     await recorded((event) => event.type === 'client-up' && event.client === 'c1.2');
+    // A look that a server has answered since then tells the successor's connections from the dead one's.
+    const { name, predecessorDeadNs } = scheduler.clientAt('10.77.0.9')!;
+    expect(name).toBe('c1.2');
+    expect(predecessorDeadNs).toBeGreaterThanOrEqual(before);
+    expect(predecessorDeadNs).toBeLessThanOrEqual(down.atNs);
     await scheduler[Symbol.asyncDispose]();
   });
 });
