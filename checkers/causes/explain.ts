@@ -28,6 +28,7 @@ import { grantedWhileDown } from './granted-while-down.js';
 import { minorityGranted } from './minority-granted.js';
 import { neverGranted } from './never-granted.js';
 import { nodeForgot } from './node-forgot.js';
+import { notRenewedThere } from './not-renewed-there.js';
 import { overwritten } from './overwritten.js';
 import { goneLinkOf, ownRecordCause } from './own-record.js';
 import { releasedByItself } from './released-by-itself.js';
@@ -162,23 +163,28 @@ function withGone(chain: readonly CauseLink[], stale: Hold, input: CheckInput): 
 
 /**
  * Every node that may have granted both must be explained: two majorities share a node, and if one of those that they share
- * has no reason, that one is how it happened, whatever befell the others.
+ * has no reason, that one is how it happened, whatever befell the others. Those that might let the first one's time run out are
+ * too few without one that has a reason, which is the cause.
  */
 function brokenCause(overlap: Overlap, evidence: Evidence, tried: readonly Reason[]): Cause | undefined {
   const explanations: Explanation[] = [];
+  const beside: Omit<Explanation, 'name'>[] = [];
   for (const contest of contestsOf(overlap, evidence)) {
     const explanation = explain(contest, evidence, tried);
-    if (!explanation) return undefined;
-    explanations.push(explanation);
+    const unrenewed = explanation ? undefined : notRenewedThere(contest, evidence);
+    if (explanation) explanations.push(explanation);
+    else if (unrenewed) beside.push(unrenewed);
+    else return undefined;
   }
   const [first] = explanations;
   if (!first) return undefined;
+  const all = [...explanations, ...beside];
   const seen = new Set<string>();
-  const chain = explanations
+  const chain = all
     .flatMap((explanation) => explanation.chain)
     .filter(({ text, atNs }) => !seen.has(`${atNs} ${text}`) && seen.add(`${atNs} ${text}`))
     .sort((a, b) => a.atNs - b.atNs);
-  const sentence = explanations.map((one) => one.sentence).join(' ');
+  const sentence = all.map((one) => one.sentence).join(' ');
   return { name: nameOf(explanations, overlap.second, evidence), sentence, chain };
 }
 

@@ -15,7 +15,7 @@ import type { Evidence } from '../../harness/record/facts/evidence.js';
 import { type KeyWrite, ownerIs, type SampleObservation } from '../../harness/record/facts/key-writes.js';
 import { type Contest, firstTaken, goneLink, grantLink, leaseLink, type Reason, ranBy, ranFrom } from './contest.js';
 import { isNewer, mayHaveMoved } from './failover.js';
-import { BLUR_MS, foundNone, isReplicated, lastProlonged, READING_MS } from './meanwhile.js';
+import { BLUR_MS, foundNone, isReplicated, lastProlonged, READING_MS, wasOver } from './meanwhile.js';
 import { lostBy, tenureOf } from './tenure.js';
 
 export const failoverLostRenewal: Reason = (contest, evidence) => {
@@ -103,15 +103,6 @@ function lastGiven({ reached, gone, isLoaded }: Copy, { earlier, key }: Contest,
     .filter((write) => isEndOf(write, look, key));
   const isOwn = asked.every(({ client }) => client === earlier.hold.client);
   return { last: asked.at(-1) ?? reached, origin: isOwn ? asked.at(-1) : undefined };
-}
-
-/**
- * Whether the last time that came to the new node was a whole lease, and over by the machine's clock when the next one came, who may
- * have been waiting for just that.
- */
-function wasOver({ ttlMs, untilTimeOfDay, ranNs, atNs }: KeyWrite, leaseMs: number, gone: KeyWrite): boolean {
-  if (ttlMs === undefined || untilTimeOfDay || ttlMs < leaseMs * 0.9) return false;
-  return (ranFrom(gone) - Math.max(ranNs, atNs)) / 1e6 > ttlMs - READING_MS;
 }
 
 /** The last look at the new node that shows it there. */
