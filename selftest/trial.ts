@@ -31,7 +31,9 @@ export type Provocation =
   /** A client was granted something while a server was down, or had begun to ask before that. */
   | 'granted-around-a-death'
   /** Nobody held a key for two leases, one that it may have been stored for yet and another, and somebody asked for it. */
-  | 'left-free-for-a-lease';
+  | 'left-free-for-a-lease'
+  /** A server removed a key for one client while another one held it, and a third one was granted it before that one let go. */
+  | 'removed-while-held';
 
 /** How a canary is tortured so that its mistake shows. Its twin goes through the same, and must not be found as `caught` is; it must hold where that is `Untold`. */
 export interface Trial {

@@ -5,9 +5,11 @@
  * Decided by the record alone. What is asked for is less than what shows a mistake, never more: where it happened and nothing
  * was found, the mistake was missed.
  */
+import { wholeEvidenceOf } from '../../checkers/causes/whole-evidence.js';
 import { allClientNames } from '../../harness/record/facts/clients.js';
 import { effectsOf } from '../../harness/record/facts/effects.js';
 import { holdsOf } from '../../harness/record/facts/holds.js';
+import { type KeyWrite, removes } from '../../harness/record/facts/key-writes.js';
 import { forEachOverlap } from '../../harness/record/facts/overlaps.js';
 import { releasesAnsweredNs } from '../../harness/record/facts/releases-answered.js';
 import { OP, OUTCOME } from '../../harness/record/history-table.js';
@@ -19,7 +21,7 @@ import type { Job, SelftestRow } from './selftest-jobs.js';
 
 type Recorded = Pick<CheckInput, 'history' | 'model'>;
 
-const PROVOCATIONS: Record<Provocation, { happened(run: Recorded): boolean; whereNot: string }> = {
+const PROVOCATIONS: Record<Provocation, { happened(run: CheckInput): boolean; whereNot: string }> = {
   'held-past-its-lease': {
     happened: heldPastItsLease,
     whereNot: 'nobody held for longer than the lease',
@@ -44,9 +46,13 @@ const PROVOCATIONS: Record<Provocation, { happened(run: Recorded): boolean; wher
     happened: leftFreeForALease,
     whereNot: 'no key was left to itself for a lease: there was always another who had just begun to ask',
   },
+  'removed-while-held': {
+    happened: removedWhileHeld,
+    whereNot: 'no server removed a key while a client held it that another one was granted before it let go',
+  },
 };
 
-export function wasProvoked(provocation: Provocation, run: Recorded): boolean {
+export function wasProvoked(provocation: Provocation, run: CheckInput): boolean {
   return PROVOCATIONS[provocation].happened(run);
 }
 
@@ -120,6 +126,26 @@ function leftFreeForALease({ history }: Recorded): boolean {
     return held.some((k, n) => {
       heldUntilNs = Math.max(heldUntilNs, untilNs[k]!, releasedNs[k]!);
       return nextNs[n]! - heldUntilNs > 2 * leaseMs[k]! * 1e6;
+    });
+  });
+}
+
+/** Where it cannot be told what servers stored, it may have happened. */
+function removedWhileHeld(input: CheckInput): boolean {
+  const evidence = wholeEvidenceOf(input);
+  if (!evidence) return true;
+  const holds = [...holdsOf(input.history)];
+  return holds.some((hold) => {
+    const next = holds.filter(({ key, client }) => key === hold.key && client !== hold.client);
+    const isGrantedFrom = (ns: number) => next.some(({ fromNs }) => fromNs > ns && fromNs < hold.untilNs);
+    return evidence.grantsOf(hold).some(({ node, write, took }) => {
+      const letsGo = (one: KeyWrite) =>
+        one.observation > write.observation &&
+        one.effect === 'remove' &&
+        one.client !== hold.client &&
+        removes(one, write.value) !== 'no' &&
+        isGrantedFrom(Math.min(one.ranNs, one.atNs));
+      return took !== false && evidence.writes(node, hold.key).some(letsGo);
     });
   });
 }

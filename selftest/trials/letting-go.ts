@@ -17,6 +17,7 @@ export const lettingGoTrials: readonly Trial[] = [
     flags: ['--topology', 'single', '--nemesis', 'reset-on-reply'],
     limitMs: 20_000,
     caught: { ...overlap, cause: 'released-by-other' },
+    needs: 'removed-while-held',
     story:
       'the answer to a DEL is lost with its connection, and the DEL that is sent again deletes the lock of the next',
   },

@@ -220,6 +220,11 @@ describe.runIf(noDocker === undefined)('a run in containers', () => {
     ],
     cluster: [
       { atMs: 300, fault: 'move-slot', target: names('r1'), args: { until: 'migrating' } },
+      { atMs: 300, fault: 'cluster-failover', target: names('r2') },
+      { atMs: 2_500, fault: 'delay', target: names('r1'), args: { delayMs: 20 } },
+    ],
+    replica: [
+      { atMs: 300, fault: 'failover-to', target: 'primary' },
       { atMs: 2_500, fault: 'delay', target: names('r1'), args: { delayMs: 20 } },
     ],
     sentinel: [
@@ -229,7 +234,7 @@ describe.runIf(noDocker === undefined)('a run in containers', () => {
   };
 
   it.each(Object.entries(IN_FORCE))(
-    'on %s leaves no link degraded, no slot on its way and no server without power when every process of it is killed',
+    'on %s leaves no link degraded, no slot on its way, no handover and no server without power when every process of it is killed',
     async (topology, steps) => {
       const file = join(freshFolder(), 'plan.json');
       const all = steps.map((one) => ({ forMs: LONG_MS, ...one }));

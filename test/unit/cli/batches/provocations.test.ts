@@ -4,7 +4,7 @@ import type { BatchRun } from '../../../../cli/batches/batch.js';
 import { unlessNotProvoked, wasProvoked } from '../../../../cli/batches/provocations.js';
 import type { Job, SelftestRow } from '../../../../cli/batches/selftest-jobs.js';
 import type { FaultEffect } from '../../../../harness/vocabulary/history.js';
-import { Story } from '../../checkers/build.js';
+import { KEY, Story } from '../../checkers/build.js';
 
 const happened = (what: Parameters<typeof wasProvoked>[0], story: Story) => wasProvoked(what, story.input());
 
@@ -122,4 +122,37 @@ it('only a mistake that was missed may not have been provoked', async () => {
     expect((await unlessNotProvoked(row(shown), job, run)).shown).toBe(shown);
   const { needs, ...always } = job;
   expect((await unlessNotProvoked(row('missed'), always, run)).shown).toBe('missed');
+});
+
+describe('a key that was removed while it was held', () => {
+  /** r1 grants c1 at 1 s, c2 removes that at 2 s, r1 grants c3 at 3 s, and c1 lets go at 4 s. */
+  const removed = ({ by = 'c2', at = 2, granted = 3 } = {}) =>
+    happened(
+      'removed-while-held',
+      ['c1', 'c2', 'c3']
+        .reduce((story, client) => story.up(client), new Story())
+        .grant('c1', 1)
+        .grant('c3', granted)
+        .release('c1', 4)
+        .release('c3', granted + 1)
+        .watch(0, 'r1')
+        .sample(0.5, 'r1')
+        .take(0.999, 'r1', 'c1')
+        .command(at, 'r1', by, ['DEL', KEY])
+        .take(granted - 0.001, 'r1', 'c3'),
+    );
+
+  it('is one that somebody else had removed, and a third one was granted before its holder let go', () => {
+    expect(removed()).toBe(true);
+    expect(removed({ by: 'c1' })).toBe(false);
+    expect(removed({ granted: 4.1 })).toBe(false);
+    expect(removed({ at: 3.5 })).toBe(false);
+    expect(removed({ at: 0.7 })).toBe(false);
+  });
+
+  it('is none where nobody else was granted it, whoever took it', () => {
+    const story = new Story().up('c1').up('c2').up('c3').grant('c1', 1).refused('c3', 2.9, 3.1).release('c1', 4);
+    story.watch(0, 'r1').sample(0.5, 'r1').take(0.999, 'r1', 'c1').command(2, 'r1', 'c2', ['DEL', KEY]);
+    expect(happened('removed-while-held', story.take(3, 'r1', 'c3'))).toBe(false);
+  });
 });
