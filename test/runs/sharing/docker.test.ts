@@ -220,7 +220,6 @@ describe.runIf(noDocker === undefined)('a run in containers', () => {
     ],
     cluster: [
       { atMs: 300, fault: 'move-slot', target: names('r1'), args: { until: 'migrating' } },
-      { atMs: 300, fault: 'cluster-failover', target: names('r2') },
       { atMs: 2_500, fault: 'delay', target: names('r1'), args: { delayMs: 20 } },
     ],
     replica: [
