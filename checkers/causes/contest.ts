@@ -10,7 +10,7 @@ import { type KeyWrite, keeps } from '../../harness/record/facts/key-writes.js';
 import type { Overlap } from '../../harness/record/facts/overlaps.js';
 import { moment } from '../../harness/record/facts/words.js';
 import type { CauseLink, CauseName, Hold } from '../../harness/vocabulary/verdict.js';
-import { isReplicated, type Party } from './meanwhile.js';
+import { isReplicated, type Party, READING_MS } from './meanwhile.js';
 import { NO_TENURE, requestLine, type Tenure, tenureOf } from './tenure.js';
 import { mayHaveGranted } from './votes.js';
 
@@ -171,6 +171,15 @@ export function ranBy({ hold, write }: Party): number {
 /** A write ran no earlier than this, as far as its server's clock tells. */
 export function ranFrom({ ranNs, atNs }: KeyWrite): number {
   return Math.min(ranNs, atNs);
+}
+
+/**
+ * Whether the last time that a node was given was a whole lease, and over by the machine's clock when the next one came, who may have
+ * been waiting for just that.
+ */
+export function wasOver({ ttlMs, untilTimeOfDay, ranNs, atNs }: KeyWrite, leaseMs: number, gone: KeyWrite): boolean {
+  if (ttlMs === undefined || untilTimeOfDay || ttlMs < leaseMs * 0.9) return false;
+  return (ranFrom(gone) - Math.max(ranNs, atNs)) / 1e6 > ttlMs - READING_MS;
 }
 
 /** The link that shows a grant. */

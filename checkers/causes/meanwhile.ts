@@ -178,15 +178,6 @@ export function lastProlonged(
   return { last, origin: isOwn ? asked[0] : undefined };
 }
 
-/**
- * Whether the last time that a node was given was a whole lease, and over by the machine's clock when the next one came, who may have
- * been waiting for just that.
- */
-export function wasOver({ ttlMs, untilTimeOfDay, ranNs, atNs }: KeyWrite, leaseMs: number, gone: KeyWrite): boolean {
-  if (ttlMs === undefined || untilTimeOfDay || ttlMs < leaseMs * 0.9) return false;
-  return (Math.min(gone.ranNs, gone.atNs) - Math.max(ranNs, atNs)) / 1e6 > ttlMs - READING_MS;
-}
-
 /** A moment after a write and up to an instant at which, by the node's own clock, the time that it set was over. */
 export function overMeanwhile(
   last: KeyWrite,

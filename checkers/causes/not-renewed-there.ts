@@ -11,8 +11,8 @@
  */
 import type { Evidence } from '../../harness/record/facts/evidence.js';
 import { type KeyWrite, keeps } from '../../harness/record/facts/key-writes.js';
-import { type Contest, type Explanation, goneLink, grantLink, ranFrom } from './contest.js';
-import { BLUR_MS, foundNone, lastProlonged, READING_MS, wasOver } from './meanwhile.js';
+import { type Contest, type Explanation, goneLink, grantLink, ranFrom, wasOver } from './contest.js';
+import { BLUR_MS, foundNone, lastProlonged, READING_MS } from './meanwhile.js';
 import { lostBy } from './tenure.js';
 
 export function notRenewedThere(contest: Contest, evidence: Evidence): Omit<Explanation, 'name'> | undefined {

@@ -13,9 +13,19 @@
  */
 import type { Evidence } from '../../harness/record/facts/evidence.js';
 import { type KeyWrite, ownerIs, type SampleObservation } from '../../harness/record/facts/key-writes.js';
-import { type Contest, firstTaken, goneLink, grantLink, leaseLink, type Reason, ranBy, ranFrom } from './contest.js';
+import {
+  type Contest,
+  firstTaken,
+  goneLink,
+  grantLink,
+  leaseLink,
+  type Reason,
+  ranBy,
+  ranFrom,
+  wasOver,
+} from './contest.js';
 import { isNewer, mayHaveMoved } from './failover.js';
-import { BLUR_MS, foundNone, isReplicated, lastProlonged, READING_MS, wasOver } from './meanwhile.js';
+import { BLUR_MS, foundNone, isReplicated, lastProlonged, READING_MS } from './meanwhile.js';
 import { lostBy, tenureOf } from './tenure.js';
 
 export const failoverLostRenewal: Reason = (contest, evidence) => {

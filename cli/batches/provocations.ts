@@ -5,6 +5,7 @@
  * Decided by the record alone. What is asked for is less than what shows a mistake, never more: where it happened and nothing
  * was found, the mistake was missed.
  */
+import { ranFrom } from '../../checkers/causes/contest.js';
 import { wholeEvidenceOf } from '../../checkers/causes/whole-evidence.js';
 import { allClientNames } from '../../harness/record/facts/clients.js';
 import { effectsOf } from '../../harness/record/facts/effects.js';
@@ -144,7 +145,7 @@ function removedWhileHeld(input: CheckInput): boolean {
         one.effect === 'remove' &&
         one.client !== hold.client &&
         removes(one, write.value) !== 'no' &&
-        isGrantedFrom(Math.min(one.ranNs, one.atNs));
+        isGrantedFrom(ranFrom(one));
       return took !== false && evidence.writes(node, hold.key).some(letsGo);
     });
   });
