@@ -126,19 +126,19 @@ it('only a mistake that was missed may not have been provoked', async () => {
 
 describe('a key that was removed while it was held', () => {
   /** r1 grants c1 at 1 s, c2 removes that at 2 s, r1 grants c3 at 3 s, and c1 lets go at 4 s. */
-  const removed = ({ by = 'c2', at = 2, granted = 3 } = {}) =>
+  const removed = ({ by = 'c2', at = 2, granted = 3, key = KEY, how = ['DEL', KEY] } = {}) =>
     happened(
       'removed-while-held',
       ['c1', 'c2', 'c3']
         .reduce((story, client) => story.up(client), new Story())
         .grant('c1', 1)
-        .grant('c3', granted)
+        .grant('c3', granted, { key })
         .release('c1', 4)
         .release('c3', granted + 1)
         .watch(0, 'r1')
         .sample(0.5, 'r1')
         .take(0.999, 'r1', 'c1')
-        .command(at, 'r1', by, ['DEL', KEY])
+        .command(at, 'r1', by, how)
         .take(granted - 0.001, 'r1', 'c3'),
     );
 
@@ -148,6 +148,9 @@ describe('a key that was removed while it was held', () => {
     expect(removed({ granted: 4.1 })).toBe(false);
     expect(removed({ at: 3.5 })).toBe(false);
     expect(removed({ at: 0.7 })).toBe(false);
+    expect(removed({ key: 'lock:1' })).toBe(false);
+    // Overwriting is another mistake.
+    expect(removed({ how: ['SET', KEY, 'value-of-c2', 'PX', '5000'] })).toBe(false);
   });
 
   it('is none where nobody else was granted it, whoever took it', () => {
