@@ -44,7 +44,10 @@ describe.runIf(noZookeeper === undefined)('ZooKeeper', () => {
   it('catches a lock that forgets what it made and was not told of', async () => {
     // Whether somebody is just making a node when the server stops is chance: it stops often, and nobody does anything else.
     const steps = Array.from({ length: 9 }, (_, n) => ({
-      ...{ atMs: 300 + 1_300 * n, fault: 'pause', target: 'primary', forMs: 700 },
+      atMs: 300 + 1_300 * n,
+      fault: 'pause',
+      target: 'primary',
+      forMs: 700,
     }));
     const plan = join(freshFolder(), 'plan.json');
     writeFileSync(plan, JSON.stringify({ version: 1, seed: 1, steps }));
