@@ -153,6 +153,33 @@ describe('a key that was removed while it was held', () => {
     expect(removed({ how: ['SET', KEY, 'value-of-c2', 'PX', '5000'] })).toBe(false);
   });
 
+  /** c1 holds from 1 s on and lets go at 4 s; `and`: who else is granted what, and what else r1 runs. */
+  const during = (and: (story: Story) => Story) => {
+    const story = new Story().up('c1').up('c2').up('c3').watch(0, 'r1').sample(0.3, 'r1').grant('c1', 1);
+    return happened('removed-while-held', and(story.release('c1', 4).take(0.999, 'r1', 'c1')));
+  };
+  const next = (client: string, at: number) => (story: Story) =>
+    story
+      .grant(client, at)
+      .release(client, at + 1)
+      .take(at - 0.001, 'r1', client);
+
+  it('is none where what was removed is what the client had stored under the same name before', () => {
+    expect(during((story) => next('c3', 3)(story.command(2, 'r1', 'c2', ['DEL', KEY])))).toBe(true);
+    expect(during((story) => next('c3', 3)(story.take(0.6, 'r1', 'c1').command(0.7, 'r1', 'c2', ['DEL', KEY])))).toBe(
+      false,
+    );
+  });
+
+  it('is none where what was removed is somebody else’s', () => {
+    const retaken = (story: Story) => story.command(1.5, 'r1', 'c1', ['DEL', KEY]).take(1.6, 'r1', 'c2');
+    expect(during((story) => next('c3', 3)(retaken(story).command(2, 'r1', 'c2', ['DEL', KEY])))).toBe(false);
+  });
+
+  it('is none where nobody is granted it next but the same client', () => {
+    expect(during((story) => next('c1', 3)(story.command(2, 'r1', 'c2', ['DEL', KEY])))).toBe(false);
+  });
+
   it('is none where nobody else was granted it, whoever took it', () => {
     const story = new Story().up('c1').up('c2').up('c3').grant('c1', 1).refused('c3', 2.9, 3.1).release('c1', 4);
     story.watch(0, 'r1').sample(0.5, 'r1').take(0.999, 'r1', 'c1').command(2, 'r1', 'c2', ['DEL', KEY]);
