@@ -28,7 +28,7 @@ import { grantedWhileDown } from './granted-while-down.js';
 import { minorityGranted } from './minority-granted.js';
 import { neverGranted } from './never-granted.js';
 import { nodeForgot } from './node-forgot.js';
-import { notRenewedThere } from './not-renewed-there.js';
+import { notRenewedThere, type Unrenewed, unrenewedSentences } from './not-renewed-there.js';
 import { overwritten } from './overwritten.js';
 import { goneLinkOf, ownRecordCause } from './own-record.js';
 import { releasedByItself } from './released-by-itself.js';
@@ -168,7 +168,7 @@ function withGone(chain: readonly CauseLink[], stale: Hold, input: CheckInput): 
  */
 function brokenCause(overlap: Overlap, evidence: Evidence, tried: readonly Reason[]): Cause | undefined {
   const explanations: Explanation[] = [];
-  const beside: Omit<Explanation, 'name'>[] = [];
+  const beside: Unrenewed[] = [];
   for (const contest of contestsOf(overlap, evidence)) {
     const explanation = explain(contest, evidence, tried);
     const unrenewed = explanation ? undefined : notRenewedThere(contest, evidence);
@@ -178,13 +178,12 @@ function brokenCause(overlap: Overlap, evidence: Evidence, tried: readonly Reaso
   }
   const [first] = explanations;
   if (!first) return undefined;
-  const all = [...explanations, ...beside];
   const seen = new Set<string>();
-  const chain = all
-    .flatMap((explanation) => explanation.chain)
+  const chain = [...explanations, ...beside]
+    .flatMap((one) => one.chain)
     .filter(({ text, atNs }) => !seen.has(`${atNs} ${text}`) && seen.add(`${atNs} ${text}`))
     .sort((a, b) => a.atNs - b.atNs);
-  const sentence = all.map((one) => one.sentence).join(' ');
+  const sentence = [...explanations.map((one) => one.sentence), ...unrenewedSentences(beside)].join(' ');
   return { name: nameOf(explanations, overlap.second, evidence), sentence, chain };
 }
 

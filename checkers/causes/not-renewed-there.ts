@@ -11,11 +11,19 @@
  */
 import type { Evidence } from '../../harness/record/facts/evidence.js';
 import { type KeyWrite, keeps } from '../../harness/record/facts/key-writes.js';
+import { listed } from '../../harness/record/facts/words.js';
 import { type Contest, type Explanation, goneLink, grantLink, ranFrom, wasOver } from './contest.js';
 import { BLUR_MS, foundNone, lastProlonged, READING_MS } from './meanwhile.js';
 import { lostBy } from './tenure.js';
 
-export function notRenewedThere(contest: Contest, evidence: Evidence): Omit<Explanation, 'name'> | undefined {
+/** One node of which this is so. */
+export interface Unrenewed extends Pick<Explanation, 'chain'> {
+  node: string;
+  /** Whose time was over, and where it had been given more: the same of every node that one request did not renew. */
+  what: string;
+}
+
+export function notRenewedThere(contest: Contest, evidence: Evidence): Unrenewed | undefined {
   const { earlier, reached, gone, tenure, key } = contest;
   const { majority } = evidence;
   if (majority === undefined || !reached || !lostBy(tenure, 'expired') || !foundNone(contest)) return undefined;
@@ -24,9 +32,9 @@ export function notRenewedThere(contest: Contest, evidence: Evidence): Omit<Expl
   const renewed = evidence.voters.flatMap((node) => renewalOn(node, contest, evidence) ?? []);
   if (renewed.length < majority) return undefined;
   const { client } = earlier.hold;
-  const nodes = renewed.map(({ node }) => node).join(', ');
   return {
-    sentence: `On ${gone.node} ${client}'s time was over: its renewal was on ${nodes} alone, a majority.`,
+    node: gone.node,
+    what: `${client}'s time was over; its renewal was on ${listed(renewed.map(({ node }) => node))}, a majority.`,
     chain: [
       grantLink(earlier),
       {
@@ -43,6 +51,13 @@ export function notRenewedThere(contest: Contest, evidence: Evidence): Omit<Expl
       grantLink(contest.later),
     ],
   };
+}
+
+/** Nodes of which the same is so are named together. */
+export function unrenewedSentences(all: readonly Unrenewed[]): string[] {
+  const whats = [...new Set(all.map(({ what }) => what))];
+  const nodesOf = (what: string) => all.filter((one) => one.what === what).map(({ node }) => node);
+  return whats.map((what) => `On ${listed(nodesOf(what))} ${what}`);
 }
 
 /**

@@ -1,5 +1,6 @@
 /** Of independent nodes, those that let a client's time run out beside one that lost it: each link of it is taken away once. */
 import { describe, expect, it } from 'vitest';
+import { unrenewedSentences } from '../../../../checkers/causes/not-renewed-there.js';
 import { mutualExclusion } from '../../../../checkers/exclusion/mutual-exclusion.js';
 import { EPOCH_WALL_MS, KEY, Story } from '../build.js';
 
@@ -67,7 +68,7 @@ describe('nodes that a renewal did not reach, which a majority allows for', () =
     const { name, sentence, chain } = causeOf(told());
     expect(name).toBe('node-forgot');
     expect(sentence).toBe(
-      "r2 restarted without lock:0, which it had granted to c1, and granted it to c2. On r4 c1's time was over: its renewal was on r1, r2, r3 alone, a majority. On r5 c1's time was over: its renewal was on r1, r2, r3 alone, a majority.",
+      "r2 restarted without lock:0, which it had granted to c1, and granted it to c2. On r4 and r5 c1's time was over; its renewal was on r1, r2 and r3, a majority.",
     );
     expect(chain.map(({ text }) => text)).toEqual(
       expect.arrayContaining([
@@ -77,6 +78,12 @@ describe('nodes that a renewal did not reach, which a majority allows for', () =
       ]),
     );
     expect(chain.filter(({ text }) => text.startsWith('r3 gave'))).toHaveLength(1);
+  });
+
+  it('are named together where the same is so of them', () => {
+    const one = (node: string, what: string) => ({ node, what, chain: [] });
+    const all = [one('r3', 'a is over.'), one('r4', 'b is over.'), one('r5', 'a is over.')];
+    expect(unrenewedSentences(all)).toEqual(['On r3 and r5 a is over.', 'On r4 b is over.']);
   });
 
   it('leave the name to whatever took it from the node that had it', () => {
