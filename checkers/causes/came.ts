@@ -75,19 +75,13 @@ function mayHaveLost(node: string, contest: Contest, evidence: Evidence, untilNs
   const writes = evidence.writes(node, key).filter(({ atNs }) => atNs >= grantSentNs && atNs <= untilNs);
   // A script that was seen to change nothing has no state before it.
   const isTaken = (write: KeyWrite) =>
-    write.before !== undefined && removes(write, earlier.write.value) !== 'no' && !isOfPrimary(write, evidence);
+    write.before !== undefined && removes(write, earlier.write.value) !== 'no' && !evidence.cameOverLink(write);
   const list = evidence.readingOf(node)?.changes(key).list ?? [];
   return (
     writes.some(isTaken) ||
     list.some(({ how, atNs }) => how === 'evicted' && atNs >= grantSentNs && atNs <= untilNs) ||
     wasOver(node, contest, evidence, untilNs)
   );
-}
-
-/** Whether it came over the replication link: its node was a replica in the looks before and after. */
-function isOfPrimary({ node, client, atNs }: KeyWrite, evidence: Evidence): boolean {
-  const around = [evidence.lastSample(node, atNs), evidence.firstSample(node, atNs, () => true)];
-  return client === undefined && around.every((sample) => sample?.[1].role === 'replica');
 }
 
 /** Whether a node was watched all the time, or until it was gone: it was not looked at any more after that. */

@@ -9,7 +9,7 @@ import { type ClockGain, clockMovesOf, gainedBetween } from './clock-moves.js';
 import type { ServerReading } from './commands/server-reading.js';
 import { type Effects, effectsOf } from './effects.js';
 import { firstIndex } from './first-index.js';
-import { type Grant, isOthersToo, nearest, ofOneTry, storedWrite } from './grants.js';
+import { copyOf, type Grant, isOthersToo, nearest, ofOneTry, storedWrite } from './grants.js';
 import {
   type ClockReading,
   type EvictedObservation,
@@ -265,12 +265,28 @@ export class Evidence {
       const write = this.grantingWrite(node, hold);
       if (!write) return [];
       // Of a node that was never watched the reading may have missed anything.
-      return [{ node, write, took: this.wasWatched(node) ? write.took : undefined }];
+      return [{ node, write, took: this.wasWatched(node) ? (write.took ?? this.tookByCopy(write, hold)) : undefined }];
     });
     const told =
       this.majority === undefined ? nearest(grants, hold.fromNs) : this.withSeenStored(ofOneTry(grants, hold), hold);
     this.grants.set(hold, told);
     return told;
+  }
+
+  /** True where a replica's copy shows that a request of which its own node tells neither stored its value; undefined: it may have. */
+  private tookByCopy(write: KeyWrite, { key, grantSentNs }: Hold): true | undefined {
+    const writes = this.nodes.flatMap((node) => this.writes(node, key));
+    const copy = copyOf(write, writes, (one) => this.cameOverLink(one));
+    // The same may have been asked where nobody saw it.
+    const isSeen = (node: string) =>
+      this.watchedThroughout(node, grantSentNs, copy!.atNs) || this.effects.whyDown(node, grantSentNs, copy!.atNs);
+    return copy && this.nodes.every(isSeen) ? true : undefined;
+  }
+
+  /** Whether a write certainly came over the replication link: its node was a replica in the looks before and after. */
+  cameOverLink({ node, client, atNs }: KeyWrite): boolean {
+    const around = [this.lastSample(node, atNs), this.firstSample(node, atNs, () => true)];
+    return client === undefined && around.every((sample) => sample?.[1].role === 'replica');
   }
 
   /**

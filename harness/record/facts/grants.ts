@@ -57,6 +57,30 @@ export function storedWrite(
   };
 }
 
+/** A replica gets what its primary stored with the end that this reckoned, in whole milliseconds; some servers round its stamp. */
+const SAME_END_MS = 2;
+
+/**
+ * What a replica was seen to get over its link that shows that a request stored its value, of which its own node's record leaves that
+ * open. Example: c1's time is over in the very millisecond in which c2's SET NX comes, so c2 was granted the key or refused it. But
+ * the replica gets c2's value, with the end that c2 asked for, and nobody else asked for that.
+ *
+ * `writes`: all that was seen to be done to the key, on all nodes; `cameOverLink`: whether one certainly came from its node's primary.
+ */
+export function copyOf(
+  { value, expiresWallMs, observation }: KeyWrite,
+  writes: readonly KeyWrite[],
+  cameOverLink: (write: KeyWrite) => boolean,
+): KeyWrite | undefined {
+  if (value === undefined) return undefined;
+  const others = writes.filter((write) => write.value === value && write.observation !== observation);
+  const copy = others.find(
+    (write) => Math.abs(write.expiresWallMs - expiresWallMs) <= SAME_END_MS && cameOverLink(write),
+  );
+  // What came by the same link elsewhere is another copy.
+  return copy && others.every(({ source }) => source === copy.source) ? copy : undefined;
+}
+
 /** The one write that a single logical server granted with: what the client asked of another one later is not it. */
 export function nearest(grants: readonly Grant[], toNs: number): Grant[] {
   const away = ({ write }: Grant) => Math.abs(write.atNs - toNs);
