@@ -1,8 +1,8 @@
 /** An operator lets the servers move the slot of a lock to another shard, all of it at once. */
 import type { FaultEffect } from '../../harness/vocabulary/history.js';
-import { InForce } from '../levers/in-force.js';
 import type { NemesisFault } from '../striking/context.js';
 import { SlotMove, slotToMove, unfitWithoutSlots } from '../striking/slots.js';
+import { strikeAlone } from '../striking/succession.js';
 
 export const migrateSlots: NemesisFault = {
   name: 'migrate-slots',
@@ -22,7 +22,7 @@ export const migrateSlots: NemesisFault = {
   unfit: unfitWithoutSlots,
   shape: () => ({ lane: 'servers', forMs: { min: 500, max: 2_500 }, leastMs: 300, settleMs: 1_000 }),
   strike: (step, context) =>
-    InForce.strike(async (inForce) => {
+    strikeAlone(context, async (inForce) => {
       const move = new SlotMove(await slotToMove(step, context), context);
       await move.mustBePossibleAtOnce();
       const { slot, key, source, target } = move.what;

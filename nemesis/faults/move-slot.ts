@@ -1,15 +1,15 @@
 /** An operator moves the slot of a lock to another shard, in the four steps that it takes. */
 import type { FaultEffect } from '../../harness/vocabulary/history.js';
-import { InForce } from '../levers/in-force.js';
 import type { NemesisFault } from '../striking/context.js';
 import { SlotMove, STEPS, slotToMove, unfitWithoutSlots } from '../striking/slots.js';
+import { strikeAlone } from '../striking/succession.js';
 import { mustBeOneOf } from './args.js';
 
 export const moveSlot: NemesisFault = {
   name: 'move-slot',
   summary: 'the slot of a lock moves to another shard (SETSLOT IMPORTING, MIGRATING, MIGRATE, SETSLOT NODE)',
   explained: {
-    does: "Once the servers are whole, the slot of one of the run's keys that the target serves, rather of one that has been held for a while, is given to another primary, in four steps: `importing` (`SETSLOT IMPORTING` on the one that is to have it), `migrating` (`SETSLOT MIGRATING` on its owner, which from then on sends clients with `ASK` to the other for keys that it does not have), `keys` (`MIGRATE`), `node` (`SETSLOT NODE` on both, the new owner first). `until` ends it after one of them; healed, a slot that is given away is moved to the end, as `redis-cli --cluster fix` does, for it may have keys at its new owner already (by their successors, where a failover has replaced one of the two); one that is only awaited is not any more.",
+    does: "Once the servers are whole, the slot of one of the run's keys that the target serves, rather of one that has been held for a while, is given to another primary, in four steps: `importing` (`SETSLOT IMPORTING` on the one that is to have it), `migrating` (`SETSLOT MIGRATING` on its owner, which from then on sends clients with `ASK` to the other for keys that it does not have), `keys` (`MIGRATE`), `node` (`SETSLOT NODE` on both, the new owner first). `until` ends it after one of them; healed, a slot that is given away is moved to the end, as `redis-cli --cluster fix` does, for it may have keys at its new owner already (by their successors, where a failover has replaced one of the two); one that is only awaited is not any more. While one is on its way the servers are not whole: other planned changes are refused.",
     proof:
       'Each step is read back: the slot on its way in `CLUSTER NODES` of that node, no key of it left, and in the end the `CLUSTER NODES` of both sides and of everybody else name the new owner; who does not answer, for another fault, is named. An OK proves nothing.',
     breaks:
@@ -31,7 +31,7 @@ export const moveSlot: NemesisFault = {
     args: { until: ['node', 'migrating', 'node', 'keys', 'importing'] },
   }),
   strike: (step, context) =>
-    InForce.strike(async (inForce) => {
+    strikeAlone(context, async (inForce) => {
       const move = new SlotMove(await slotToMove(step, context), context);
       await move.mustBePossible();
       const { slot, key, source, target } = move.what;

@@ -12,6 +12,7 @@ import { OwnLinkLever } from './own-links.js';
 import { OwnNetworkLever } from './own-network.js';
 import { PressureLever } from './pressure.js';
 import { KillLever, PauseLever } from './process.js';
+import { Serial } from './serial.js';
 
 /** What every implementation of them can do. */
 export type NetworkPower = Pick<NetworkLever, keyof NetworkLever>;
@@ -28,6 +29,8 @@ export interface Levers {
   readonly clock: ClockLever;
   readonly memory: MemoryLedger;
   readonly pressure: PressureLever;
+  /** What changes the deployment as planned: each strikes when the one before has, or has been undone. */
+  readonly planned: Serial;
 }
 
 export function createLevers(
@@ -52,5 +55,6 @@ export function createLevers(
     clock: new ClockLever(clock),
     memory: new MemoryLedger(clock, leaseMs, limit),
     pressure: new PressureLever(clock, topology),
+    planned: new Serial(),
   };
 }

@@ -6,10 +6,10 @@ import type { PlanStep } from '../../harness/vocabulary/faults.js';
 import type { FaultEffect } from '../../harness/vocabulary/history.js';
 import type { PlannedFailover, ServerNode, Shard } from '../../harness/vocabulary/topology.js';
 import { message, Refusal, waitFor } from '../levers/basics.js';
-import { InForce } from '../levers/in-force.js';
+import type { InForce } from '../levers/in-force.js';
 import type { ActiveNemesis, NemesisContext, NemesisFault } from './context.js';
 import { ongoing } from './ongoing.js';
-import { roleOf, shardOf, succeeded, wholeAgain } from './succession.js';
+import { roleOf, shardOf, strikeAlone, succeeded } from './succession.js';
 
 const POLL_MS = 20;
 /** Until the old primary takes itself for a replica, once healed: Sentinel has been seen to take 12 s. */
@@ -44,8 +44,7 @@ export function unfitUnless(who: PlannedFailover): NemesisFault['unfit'] {
 
 /** Strikes: in force from the request until the old primary takes no more writes, however long that is. */
 export function failOverPlanned(ask: FailoverRequest, step: PlanStep, context: NemesisContext): Promise<ActiveNemesis> {
-  return InForce.strike(async (inForce) => {
-    await wholeAgain(context);
+  return strikeAlone(context, async (inForce) => {
     const shard = await shardOf(step, context);
     const old = shard.primary;
     const sinceNs = context.clock.nowNs();

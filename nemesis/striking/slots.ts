@@ -12,7 +12,7 @@ import { message, Refusal, waitFor, words } from '../levers/basics.js';
 import type { NemesisContext, NemesisFault } from './context.js';
 import { isSettled } from './grants.js';
 import { mustKnow, request } from './planned.js';
-import { shardOf, wholeAgain } from './succession.js';
+import { shardOf } from './succession.js';
 
 const POLL_MS = 20;
 /** Until everybody has heard of a new owner: gossip takes half the node time-out, as a rule. */
@@ -34,9 +34,8 @@ export interface SlotToMove {
   target: ServerNode;
 }
 
-/** Chooses the slot of a key of the run, one that has been held for a while if there is one, and who is to have it. Waits until all is whole. */
+/** Chooses the slot of a key of the run, one that has been held for a while if there is one, and who is to have it. */
 export async function slotToMove(step: PlanStep, context: NemesisContext): Promise<SlotToMove> {
-  await wholeAgain(context);
   const { topology, keys, keyName, holds, levers, random, clock, leaseMs } = context;
   const { primary: source, serves } = await shardOf(step, context);
   const served = keys.filter((key) => serves(keyName(key)));

@@ -2,7 +2,8 @@
 import type { PlanStep } from '../../harness/vocabulary/faults.js';
 import type { FaultEffect } from '../../harness/vocabulary/history.js';
 import type { ServerNode, Shard } from '../../harness/vocabulary/topology.js';
-import { message, Refusal, waitFor, words } from '../levers/basics.js';
+import { Interrupted, message, Refusal, waitFor, words } from '../levers/basics.js';
+import { InForce } from '../levers/in-force.js';
 import type { NemesisContext } from './context.js';
 import { findShard, isNode, resolveTarget, successorOf } from './targets.js';
 
@@ -22,6 +23,18 @@ export async function wholeAgain(context: NemesisContext): Promise<void> {
   };
   const wait = { timeoutMs: WHOLE_TIMEOUT_MS, pollMs: ASK_AGAIN_MS, doing: 'before the servers were whole', context };
   if (!(await waitFor(whole, wait))) throw new Refusal(`the servers were not whole: ${missing.join('; ')}`);
+}
+
+/**
+ * The strike of a change that is planned: once the servers are whole, and with no other such strike under way. Example: of two steps that
+ * move a slot at the same time both would find it with r1, and send it to r2 and to r3; or both to r2, and each say that it did.
+ */
+export function strikeAlone<T>(context: NemesisContext, act: (inForce: InForce) => Promise<T>): Promise<T> {
+  return context.levers.planned.run('', async () => {
+    if (context.signal.aborted) throw new Interrupted('before its turn had come');
+    await wholeAgain(context);
+    return InForce.strike(act);
+  });
 }
 
 /** The shard whose primary is to be replaced. Rejects with a Refusal where the target is no primary now. */

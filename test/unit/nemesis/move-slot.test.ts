@@ -1,5 +1,6 @@
 /** Faults that move a slot, on servers that may lack one of the commands which they take, and beside faults that replace or stop servers. */
-import { beforeEach, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { PlanStep } from '../../../harness/vocabulary/faults.js';
 import { migrateSlots } from '../../../nemesis/faults/migrate-slots.js';
 import { moveSlot } from '../../../nemesis/faults/move-slot.js';
 import { type FakeNode, type World, world } from './fakes.js';
@@ -55,14 +56,17 @@ beforeEach(() => {
       },
     },
     shards: async () => [
-      { primary: r1, replicas: [], serves: () => true },
-      { primary: r2, replicas: [], serves: () => false },
+      { primary: r1, replicas: [], serves: () => owner === r1 },
+      { primary: r2, replicas: [], serves: () => owner === r2 },
     ],
+    missing: async () => [...opened].map(([{ name }, { slot }]) => `${name} has slots on their way: ${slot}`),
   });
 });
 
-const strike = (fault = moveSlot) =>
-  w.clock.run(fault.strike({ atMs: 0, fault: fault.name, target: { names: ['r1'] }, forMs: 1_000 }, w.nemesis));
+const strike = (fault = moveSlot, args?: PlanStep['args']) => {
+  const step = { atMs: 0, fault: fault.name, target: { names: ['r1'] }, forMs: 1_000, ...(args && { args }) };
+  return w.clock.run(fault.strike(step, w.nemesis));
+};
 
 it('moves the slot in its four steps', async () => {
   const active = await strike();
@@ -149,3 +153,39 @@ it.each([moveSlot, migrateSlots])(
     );
   },
 );
+
+describe('beside another step that moves a slot', () => {
+  it.each([moveSlot, migrateSlots])('$name: finds what that one has done, however soon after it', async (fault) => {
+    const [one, other] = await Promise.allSettled([strike(moveSlot), strike(fault)]);
+    expect(one).toMatchObject({ value: { record: { did: `moved slot ${SLOT} (lock:0) from r1 to r2` } } });
+    expect(other).toMatchObject({ reason: { refused: true, message: 'r1 serves no lock of the run' } });
+    expect(told).toHaveLength(5);
+  });
+
+  it.each([moveSlot, migrateSlots])(
+    '$name: is refused in one line while a slot is on its way, and tells nobody anything',
+    async (fault) => {
+      const first = await strike(moveSlot, { until: 'migrating' });
+      const before = [...told];
+      await expect(strike(fault)).rejects.toMatchObject({
+        refused: true,
+        message: `the servers were not whole: r2 has slots on their way: ${SLOT}; r1 has slots on their way: ${SLOT}`,
+      });
+      expect(told).toEqual(before);
+      expect(await w.clock.run(first.heal())).toContain(`slot ${SLOT} belongs to r2`);
+    },
+  );
+
+  it('is not struck where the run ends before its turn', async () => {
+    const r2 = w.node('r2');
+    const { command } = r2;
+    r2.command = async (...argv) => {
+      w.interrupt.abort();
+      return command(...argv);
+    };
+    const [one, other] = await Promise.allSettled([strike(), strike()]);
+    expect(one.status).toBe('fulfilled');
+    expect(other).toMatchObject({ reason: { message: 'the run ended before its turn had come' } });
+    expect(told).toHaveLength(5);
+  });
+});
