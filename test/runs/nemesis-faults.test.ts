@@ -488,16 +488,21 @@ describe('faults on real servers', () => {
     );
   });
 
-  it('sentinel: a coordinated failover hands over, where the server knows it', async ({ skip }) => {
+  it('sentinel: a coordinated failover hands over, where the server knows it, beside a slow link', async ({ skip }) => {
     if (!(await namedServerHere('valkey@9'))) skip('Valkey 9 cannot be had here');
     const file = join(freshFolder(), 'plan.json');
     const args = { how: 'coordinated' };
-    const steps = [{ atMs: 300, fault: 'sentinel-failover', target: 'primary', forMs: 14_000, args }];
+    const steps = [
+      { atMs: 100, fault: 'delay', target: names('c1'), forMs: 15_000, args: { delayMs: 5 } },
+      { atMs: 300, fault: 'sentinel-failover', target: 'primary', forMs: 14_000, args },
+    ];
     writeFileSync(file, JSON.stringify({ version: 1, seed: 1, steps }));
     const flags = ['--topology', 'sentinel', '--server', 'valkey@9', '--plan', file, '--time-limit', '16s'];
     const run = start([...flags, '--fail-on', 'exclusion']);
     expect((await run.ended).code, run.output()).not.toBe(1);
-    const records = historyOf(run).filter((event) => event.type === 'fault');
+    const records = historyOf(run)
+      .filter((event) => event.type === 'fault')
+      .filter(({ step }) => step === 1);
     expect(records.at(-1)?.state, JSON.stringify(records)).toBe('heal');
     expect(records.find(({ state }) => state === 'strike')).toMatchObject({
       did: expect.stringMatching(/^SENTINEL FAILOVER COORDINATED by s\d: r\d replaced r1$/),

@@ -27,18 +27,14 @@ export function find(run: Torture, matches: (command: string) => boolean): Found
 export const isOuter = (command: string): boolean =>
   command.includes('bin/torture.mjs') && !command.startsWith('npm') && !command.startsWith('sh ');
 
-/** When each step of the run's plan is in force: it struck, or it was asked for and ends by itself. */
+/** When each step of the run's plan is in force: it struck, or it was asked for and ends by itself. Rejects at once where one never will be. */
 export async function allInForce(run: Torture, steps: number, limitMs: number): Promise<void> {
-  const isInForce = (_: undefined, step: number) =>
-    historyOf(run).some(
-      (event) =>
-        event.type === 'fault' &&
-        event.step === step &&
-        (event.state === 'strike' || event.proof === 'the request was taken'),
-    );
-  await until('all to be in force', () => Array.from<undefined>({ length: steps }).every(isInForce), limitMs).catch(
-    (error) => {
-      throw new Error(`${error}: ${run.output()}${run.errors()}`);
-    },
-  );
+  const records = () => historyOf(run).flatMap((event) => (event.type === 'fault' ? [event] : []));
+  const struck = () => records().filter(({ state, proof }) => state === 'strike' || proof === 'the request was taken');
+  const never = () => records().find(({ state }) => state === 'refused' || state === 'failed');
+  const isEach = () => new Set(struck().map(({ step }) => step)).size === steps;
+  await until('all to be in force', () => isEach() || never() !== undefined, limitMs).catch((error) => {
+    throw new Error(`${error}: ${run.output()}${run.errors()}`);
+  });
+  expect(never(), run.output()).toBeUndefined();
 }

@@ -80,6 +80,10 @@ describe.runIf(noDocker === undefined)('a run in containers', () => {
   const OVERLAPPING = {
     single: [
       { atMs: 300, fault: 'delay', target: names('r1'), forMs: 16_000, args: { delayMs: 5 } },
+      { atMs: 350, fault: 'loss', target: names('c1'), forMs: 6_000, args: { lossPpm: 20_000 } },
+      { atMs: 400, fault: 'rate', target: names('c3'), forMs: 5_000, args: { rateKbps: 500 } },
+      { atMs: 450, fault: 'duplicate', target: names('c2'), forMs: 6_000 },
+      { atMs: 500, fault: 'reorder', target: names('c3'), forMs: 5_000 },
       { atMs: 1_500, fault: 'pause', target: names('c1'), forMs: 5_000 },
       { atMs: 2_500, fault: 'partition', target: names('c2'), forMs: 5_000 },
       { atMs: 4_000, fault: 'power-cut', target: names('r1'), forMs: 1_000 },
@@ -90,6 +94,7 @@ describe.runIf(noDocker === undefined)('a run in containers', () => {
     cluster: [
       { atMs: 300, fault: 'delay', target: names('c1'), forMs: 15_000, args: { delayMs: 5 } },
       { atMs: 600, fault: 'pause', target: names('c2'), forMs: 6_000 },
+      { atMs: 900, fault: 'move-slot', target: names('r1'), forMs: 6_000 },
       { atMs: 900, fault: 'move-slot', target: names('r1'), forMs: 6_000, args: { until: 'migrating' } },
       { atMs: 3_000, fault: 'partition', target: names('c3'), forMs: 3_000 },
       { atMs: 9_500, fault: 'kill', target: names('c2'), forMs: 6_000 },
@@ -207,34 +212,40 @@ describe.runIf(noDocker === undefined)('a run in containers', () => {
   );
 
   const LONG_MS = 60_000;
-  /** By topology: what is in force when every process of the run is killed. */
-  const IN_FORCE: Record<string, readonly object[]> = {
-    single: [
-      { atMs: 200, fault: 'delay', target: names('r1'), args: { delayMs: 20 } },
-      { atMs: 250, fault: 'loss', target: names('r1'), args: { lossPpm: 20_000 } },
-      { atMs: 300, fault: 'rate', target: names('r1'), args: { rateKbps: 500 } },
-      { atMs: 350, fault: 'duplicate', target: names('r1') },
-      { atMs: 400, fault: 'reorder', target: names('r1') },
-      { atMs: 450, fault: 'reset', target: names('r1') },
-      { atMs: 3_000, fault: 'power-cut', target: names('r1') },
+  const DELAYED = { atMs: 200, fault: 'delay', target: names('r1'), args: { delayMs: 20 } };
+  /** What is in force when every process of the run is killed: a handover has only just been asked for. */
+  const IN_FORCE: Record<string, readonly [topology: string, steps: readonly object[]]> = {
+    'a link is degraded and a server without power': [
+      'single',
+      [
+        DELAYED,
+        { atMs: 250, fault: 'loss', target: names('r1'), args: { lossPpm: 20_000 } },
+        { atMs: 300, fault: 'rate', target: names('r1'), args: { rateKbps: 500 } },
+        { atMs: 350, fault: 'duplicate', target: names('r1') },
+        { atMs: 400, fault: 'reorder', target: names('r1') },
+        { atMs: 450, fault: 'reset', target: names('r1') },
+        { atMs: 500, fault: 'reset-on-reply', target: 'client' },
+        { atMs: 8_000, fault: 'power-cut', target: names('r1') },
+      ],
     ],
-    cluster: [
-      { atMs: 300, fault: 'move-slot', target: names('r1'), args: { until: 'migrating' } },
-      { atMs: 2_500, fault: 'delay', target: names('r1'), args: { delayMs: 20 } },
+    'a slot is on its way': [
+      'cluster',
+      [
+        { atMs: 300, fault: 'move-slot', target: names('r1'), args: { until: 'migrating' } },
+        { ...DELAYED, atMs: 2_500 },
+      ],
     ],
-    replica: [
-      { atMs: 300, fault: 'failover-to', target: 'primary' },
-      { atMs: 2_500, fault: 'delay', target: names('r1'), args: { delayMs: 20 } },
+    'a replica takes over in a Cluster': [
+      'cluster',
+      [DELAYED, { atMs: 2_500, fault: 'cluster-failover', target: names('r1') }],
     ],
-    sentinel: [
-      { atMs: 300, fault: 'sentinel-failover', target: 'primary' },
-      { atMs: 2_500, fault: 'delay', target: names('r1'), args: { delayMs: 20 } },
-    ],
+    'a primary hands over': ['replica', [DELAYED, { atMs: 2_500, fault: 'failover-to', target: 'primary' }]],
+    'Sentinel fails over': ['sentinel', [DELAYED, { atMs: 2_500, fault: 'sentinel-failover', target: 'primary' }]],
   };
 
   it.each(Object.entries(IN_FORCE))(
-    'on %s leaves no link degraded, no slot on its way, no handover and no server without power when every process of it is killed',
-    async (topology, steps) => {
+    'leaves nothing when every process of it is killed while %s',
+    async (_, [topology, steps]) => {
       const file = join(freshFolder(), 'plan.json');
       const all = steps.map((one) => ({ forMs: LONG_MS, ...one }));
       writeFileSync(file, JSON.stringify({ version: 1, seed: 1, steps: all }));
