@@ -9,13 +9,14 @@ import { availableParallelism, loadavg } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { Command, Option } from 'commander';
+import { Option } from 'commander';
 import { finishedIn, readCampaign, runsFolder } from '../cli/campaign/campaign-folder.js';
 import { jobOf } from '../cli/campaign/grid.js';
 import { wholeNumberIn } from '../cli/common/values.js';
 import { writeJson } from '../harness/record/store.js';
 import { createRandom } from '../harness/runtimes/random.js';
 import type { Random } from '../harness/vocabulary/time.js';
+import { benchCommand } from './command.js';
 import { print } from './print.js';
 
 interface Flags {
@@ -115,13 +116,12 @@ export async function acceptCampaign(argv: string[]): Promise<void> {
 function flagsOf(argv: readonly string[]): Flags {
   const number = (flags: string, text: string, least: number) =>
     new Option(flags, text).argParser(wholeNumberIn(least, 1_000_000));
-  const command = new Command('accept campaign')
+  const command = benchCommand('accept campaign')
     .addOption(number('--runs <n>', 'how many', 8).default(200))
     .addOption(number('--kills <n>', 'how often it is killed', 0).default(10))
     .addOption(number('--seed <n>', 'of the first run, and of when it is killed', 0).default(1))
     .addOption(number('--jobs <n>', 'runs at once', 1).default(2))
-    .requiredOption('--out <folder>', 'an empty one, or one that is not there')
-    .exitOverride();
+    .requiredOption('--out <folder>', 'an empty one, or one that is not there');
   command.parse([...argv], { from: 'user' });
   return command.opts<Flags>();
 }

@@ -7,7 +7,6 @@
  */
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { Command } from 'commander';
 import { type BatchOptions, type BatchRun, decideByFlags, runBatch } from '../cli/batches/batch.js';
 import { addBatchFlags, type BatchFlags, batchOptions } from '../cli/batches/batch-flags.js';
 import { type Asked, runWhereItCan } from '../cli/batches/server-needs.js';
@@ -18,6 +17,7 @@ import { readConfig } from '../harness/record/store.js';
 import type { ServiceName } from '../harness/vocabulary/topology.js';
 import { acceptCampaign } from './accept-campaign.js';
 import { areas, type Claim, type ClaimedRuns } from './claims.js';
+import { benchCommand } from './command.js';
 import { print } from './print.js';
 
 interface Job {
@@ -42,15 +42,16 @@ interface AcceptFlags extends BatchFlags {
 
 /** Prints a line for each run and a table of all; the process's exit status is 1 where too few said it. */
 export async function benchAccept(argv: string[]): Promise<void> {
-  const [name = '', ...rest] = argv;
-  if (name === 'campaign') return acceptCampaign(rest);
-  if (!Object.hasOwn(areas, name))
-    throw new UsageError(`accept what? known: ${Object.keys(areas).join(', ')}, campaign`);
-  const command = addBatchFlags(new Command('accept'))
+  const [first, ...rest] = argv;
+  if (first === 'campaign') return acceptCampaign(rest);
+  const known = `${Object.keys(areas).join(', ')}; or campaign, which has flags of its own`;
+  const command = addBatchFlags(benchCommand('accept'))
+    .argument('<area>', known)
     .option('--resume', 'judge what is in --out already again, and make only the runs that are not')
-    .option('--only <names>', 'only these cases, with commas between them; then too few may be there to say it')
-    .exitOverride();
-  command.parse(rest, { from: 'user' });
+    .option('--only <names>', 'only these cases, with commas between them; then too few may be there to say it');
+  command.parse(argv, { from: 'user' });
+  const [name = ''] = command.args;
+  if (!Object.hasOwn(areas, name)) throw new UsageError(`accept what? known: ${known}`);
   const flags = command.opts<AcceptFlags>();
   const asked: Asked = { flags, cwd: process.cwd(), say: (line) => process.stderr.write(`${line}\n`) };
   const options = await batchOptions(flags, asked.cwd, asked.say);

@@ -7,13 +7,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import { execa } from 'execa';
+import { wholeNumberIn } from '../cli/common/values.js';
 import type { Case, MeasuredDecision } from './checkers-case.js';
+import { benchCommand } from './command.js';
 import type { LockHistory } from './lock-histories.js';
 import { print } from './print.js';
 
-const USAGE = `npm run bench -- checkers [--max OPERATIONS] [--porcupine [--seconds S] [--megabytes MB]]`;
 const SIZES = [1_000, 10_000, 100_000, 1_000_000];
 const CLIENTS = [5, 10, 50];
 const KINDS = {
@@ -28,27 +28,31 @@ const SLOW_MS = 1_000;
 const HARD: LockHistory = { operations: 10_000, clients: 10, unknown: 0.01, overlap: true, seed: 1 };
 const HARD_TARGET_MS = 100;
 
+interface Flags {
+  max: number;
+  porcupine: boolean;
+  seconds: number;
+  megabytes: number;
+}
+
 interface Options {
   most: number;
   porcupine?: Porcupine;
 }
 
 export async function benchCheckers(argv: string[]): Promise<void> {
-  const { values } = parseArgs({
-    args: argv,
-    options: {
-      max: { type: 'string', default: '100000' },
-      porcupine: { type: 'boolean', default: false },
-      seconds: { type: 'string', default: '30' },
-      megabytes: { type: 'string', default: '8000' },
-    },
-  });
-  const [most, seconds, megabytes] = [values.max, values.seconds, values.megabytes].map(Number);
-  if (!(most! > 0 && seconds! > 0 && megabytes! > 0)) throw new Error(`not a number: ${argv.join(' ')}\n${USAGE}`);
+  const number = wholeNumberIn(1, 100_000_000);
+  const command = benchCommand('checkers')
+    .option('--max <n>', 'operations of the longest history', number, 100_000)
+    .option('--porcupine', 'Porcupine decides them, too', false)
+    .option('--seconds <n>', 'that Porcupine may take', number, 30)
+    .option('--megabytes <n>', 'that Porcupine may take', number, 8_000);
+  command.parse(argv, { from: 'user' });
+  const { max: most, porcupine: asked, seconds, megabytes } = command.opts<Flags>();
   const folder = mkdtempSync(join(tmpdir(), 'lock-torture-bench-checkers-'));
   try {
-    const porcupine = values.porcupine ? await buildPorcupine(folder, seconds!, megabytes!) : undefined;
-    await allCases({ most: most!, porcupine });
+    const porcupine = asked ? await buildPorcupine(folder, seconds, megabytes) : undefined;
+    await allCases({ most, porcupine });
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

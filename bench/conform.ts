@@ -4,13 +4,13 @@
  */
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
-import { Command } from 'commander';
 import { UsageError } from '../cli/common/errors.js';
 import { runProgram } from '../harness/machine/command.js';
 import { PROJECT } from '../harness/machine/project-files.js';
 import { topologiesOfService } from '../harness/topologies/index.js';
 import { externalLocks } from '../lock-impl/external/index.js';
 import { locks } from '../lock-impl/index.js';
+import { benchCommand } from './command.js';
 
 interface Flags {
   only?: string;
@@ -23,11 +23,10 @@ const EACH_MS = 15 * 60_000;
 
 /** Prints a line for each; the process's exit status is 1 where one makes a mistake, 2 where one cannot be told. */
 export async function benchConform(argv: string[]): Promise<void> {
-  const command = new Command('conform')
+  const command = benchCommand('conform')
     .option('--only <names>', 'only these locks, with commas between them')
     .option('--built-in', 'the locks of the tool itself, too')
-    .option('--out <folder>', 'where the runs are kept')
-    .exitOverride();
+    .option('--out <folder>', 'where the runs are kept');
   command.parse(argv, { from: 'user' });
   const { only, builtIn, out } = command.opts<Flags>();
   const all = [...OF_OTHER_LANGUAGES, ...(builtIn ? OUR_OWN : [])];

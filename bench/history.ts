@@ -6,9 +6,9 @@ import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import { execa } from 'execa';
-import { UsageError } from '../cli/common/errors.js';
+import { wholeNumberIn } from '../cli/common/values.js';
+import { benchCommand } from './command.js';
 import type { MeasuredReading, What } from './history-case.js';
 import { print } from './print.js';
 import { writeRecordedRun } from './recorded-run.js';
@@ -17,9 +17,14 @@ const SIZES = [10_000, 100_000, 1_000_000];
 const OVERLAPS = 5;
 
 export async function benchHistory(argv: string[]): Promise<void> {
-  const { values } = parseArgs({ args: argv, options: { max: { type: 'string', default: '1000000' } } });
-  const most = Number(values.max);
-  if (!(most > 0)) throw new UsageError(`not a number of operations: --max ${values.max}`);
+  const command = benchCommand('history').option(
+    '--max <n>',
+    'operations of the longest run',
+    wholeNumberIn(1, 100_000_000),
+    1_000_000,
+  );
+  command.parse(argv, { from: 'user' });
+  const { max: most } = command.opts<{ max: number }>();
   const folder = mkdtempSync(join(tmpdir(), 'lock-torture-bench-history-'));
   try {
     print('each in a fresh process, with its memory at its peak');

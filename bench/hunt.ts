@@ -8,8 +8,8 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { Command } from 'commander';
+import { wholeNumberIn } from '../cli/common/values.js';
 import { type AskedHunt, addHuntFlags, askHunt, type HuntFlags } from '../cli/hunt/flags.js';
 import { generationOf, playAll, playInWorld } from '../cli/hunt/hunt.js';
 import { configOf, scheduling } from '../cli/hunt/hunt-command.js';
@@ -17,7 +17,9 @@ import type { HuntSchedule } from '../cli/hunt/hunt-schedule.js';
 import { putLockModule } from '../cli/hunt/lock-module.js';
 import { provideSimulation, type Simulation } from '../cli/hunt/simulation.js';
 import { coresOfThisProcess, type WorldOptions, WorldProcess } from '../cli/hunt/world-process.js';
+import { SEEDS } from '../cli/run/flags.js';
 import { topologiesOfService } from '../harness/topologies/index.js';
+import { benchCommand } from './command.js';
 import { print } from './print.js';
 
 interface Played {
@@ -26,6 +28,14 @@ interface Played {
   /** Of the schedules after the warm-up. */
   cpuMs: number;
   wallMs: number;
+}
+
+interface Flags {
+  topology: string;
+  schedules: number;
+  warm: number;
+  seed: number;
+  again: string;
 }
 
 /** How what was played is played again. */
@@ -55,24 +65,14 @@ const REPETITIONS: readonly Repetition[] = [
 
 /** Prints a line for each topology: the speed, and how many were identical in each repetition. Sets the exit status where one was not. */
 export async function benchHunt(argv: string[]): Promise<void> {
-  const { values } = parseArgs({
-    args: argv,
-    options: {
-      topology: { type: 'string', default: topologiesOfService('redis').join(',') },
-      schedules: { type: 'string', default: '50' },
-      warm: { type: 'string', default: '50' },
-      seed: { type: 'string', default: '1' },
-      again: { type: 'string', default: REPETITIONS.map(({ name }) => name).join(',') },
-    },
-  });
-  const [schedules, warm] = [Number(values.schedules), Number(values.warm)];
-  const repetitions = REPETITIONS.filter(({ name }) => values.again.split(',').includes(name));
+  const { schedules, warm, seed, ...flags } = flagsOf(argv);
+  const repetitions = REPETITIONS.filter(({ name }) => flags.again.split(',').includes(name));
   const simulation = await provideSimulation(undefined, print);
   print(`${schedules} schedules after ${warm} that warm up, one process; then all of them again`);
   print(columns('topology', 'per CPU s', 'per second', 'virtual s', ...repetitions.map(({ name }) => name)));
-  for (const topology of values.topology.split(',')) {
+  for (const topology of flags.topology.split(',')) {
     const asked = askedFor(topology);
-    const numbers = schedulesOf(asked, Number(values.seed), warm + schedules);
+    const numbers = schedulesOf(asked, seed, warm + schedules);
     const one = await played(asked, numbers, warm, simulation);
     print(`${topology}: played; now again`);
     const counts: string[] = [];
@@ -93,6 +93,18 @@ export async function benchHunt(argv: string[]): Promise<void> {
       ),
     );
   }
+}
+
+function flagsOf(argv: string[]): Flags {
+  const again = REPETITIONS.map(({ name }) => name).join(',');
+  const command = benchCommand('hunt')
+    .option('--topology <list>', 'on which, with commas between them', topologiesOfService('redis').join(','))
+    .option('--schedules <n>', 'that are timed', wholeNumberIn(1, 1_000_000), 50)
+    .option('--warm <n>', 'that are played before them', wholeNumberIn(0, 1_000_000), 50)
+    .option('--seed <n>', 'of the schedules', wholeNumberIn(0, SEEDS), 1)
+    .option('--again <list>', `how all of them are played again: of ${again}`, again);
+  command.parse(argv, { from: 'user' });
+  return command.opts<Flags>();
 }
 
 function askedFor(topology: string): AskedHunt {

@@ -8,8 +8,9 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { availableParallelism, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Command, Option } from 'commander';
+import { Option } from 'commander';
 import { wholeNumberIn } from '../cli/common/values.js';
+import { benchCommand } from './command.js';
 import { print } from './print.js';
 
 const PACK = fileURLToPath(new URL('../../packages/pack.mjs', import.meta.url));
@@ -18,10 +19,9 @@ const BESIDE = 'vitest@4';
 
 /** Prints a line for each figure. */
 export async function benchPackage(argv: string[]): Promise<void> {
-  const command = new Command('package')
+  const command = benchCommand('package')
     .addOption(new Option('--times <n>', 'installations of each').argParser(wholeNumberIn(1, 100)).default(3))
-    .option('--no-run', 'no first run: needs a network and 20 s of torture')
-    .exitOverride();
+    .option('--no-run', 'no first run: needs a network and 20 s of torture');
   command.parse(argv, { from: 'user' });
   const { times, run } = command.opts<{ times: number; run: boolean }>();
   const home = mkdtempSync(join(tmpdir(), 'lock-torture-bench-'));

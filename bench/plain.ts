@@ -6,9 +6,9 @@ import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import { execa } from 'execa';
 import { readRun } from '../cli/judge/judge.js';
+import { benchCommand } from './command.js';
 import type { MeasuredReading } from './history-case.js';
 import { print } from './print.js';
 
@@ -25,10 +25,11 @@ interface PlainRun extends Pick<MeasuredReading, 'cpuMs' | 'maxRssBytes'> {
 }
 
 export async function benchPlain(argv: string[]): Promise<void> {
-  const { values } = parseArgs({
-    args: argv,
-    options: { topology: { type: 'string', default: 'single' }, seed: { type: 'string', default: '1' } },
-  });
+  const command = benchCommand('plain')
+    .option('--topology <name>', 'what to start', 'single')
+    .option('--seed <n>', 'of each run', '1');
+  command.parse(argv, { from: 'user' });
+  const values = command.opts<{ topology: string; seed: string }>();
   print('check: reading, judging and reporting, in seconds of the processor');
   print(columns('faults', 'holds', 'grants', 'long', 'history', 'observed', 'report', 'results', 'check', 'memory'));
   for (const [faults, ofFaults] of Object.entries(FAULTS)) {

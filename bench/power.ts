@@ -20,6 +20,7 @@ import { putLockModule } from '../cli/hunt/lock-module.js';
 import { fingerprintOf } from '../cli/hunt/schedule.js';
 import { provideSimulation, type Simulation } from '../cli/hunt/simulation.js';
 import { coresOfThisProcess, EndlessScheduleError, WorldProcess } from '../cli/hunt/world-process.js';
+import { benchCommand } from './command.js';
 import { type PowerCase, powerCases, showsMistake } from './power-cases.js';
 import { print } from './print.js';
 
@@ -81,15 +82,14 @@ export async function benchPower(argv: string[]): Promise<void> {
 }
 
 function flagsOf(argv: string[]): PowerFlags {
-  const command = new Command('power')
+  const command = benchCommand('power')
     .addOption(new Option('--schedules <n>', 'for each lock').argParser(wholeNumberIn(1, 100_000)).default(200))
     .addOption(new Option('--seed <n>').argParser(wholeNumberIn(0, 2 ** 31)).default(1))
     .addOption(new Option('--only <text>', 'locks with this in their name'))
     .addOption(new Option('--topology <list>', 'locks on these only'))
     .addOption(new Option('--roles <list>', 'canary, twin, sound').default('canary,twin,sound'))
     .addOption(new Option('--workers <n>', 'locks at once (default: one a core)').argParser(wholeNumberIn(1, 256)))
-    .addOption(new Option('--record <file>', 'where what is done is kept, and is not done again'))
-    .exitOverride();
+    .addOption(new Option('--record <file>', 'where what is done is kept, and is not done again'));
   command.parse(argv, { from: 'user' });
   return command.opts<PowerFlags>();
 }

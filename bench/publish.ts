@@ -12,6 +12,7 @@ import { PROJECT } from '../harness/machine/project-files.js';
 import { topologies } from '../harness/topologies/index.js';
 import { services } from '../harness/topologies/services.js';
 import { type Cell, nameOf, type PublishedGroup, publishedGroups } from '../matrix/index.js';
+import { benchCommand } from './command.js';
 
 /** In a headline, of what it tells first. */
 const UNEXPLAINED = /first at [^)]*unexplained/;
@@ -19,8 +20,12 @@ const UNEXPLAINED = /first at [^)]*unexplained/;
 const matrixFile = z.object({ rows: z.array(cellRow) });
 
 export async function benchPublish(argv: string[]): Promise<void> {
-  const [group = '', ...folders] = argv;
-  if (!Object.hasOwn(publishedGroups, group) || folders.length === 0)
+  const command = benchCommand('publish')
+    .argument('<group>', Object.keys(publishedGroups).join(' or '))
+    .argument('<folders...>', 'of matrices');
+  command.parse(argv, { from: 'user' });
+  const [group = '', ...folders] = command.args;
+  if (!Object.hasOwn(publishedGroups, group))
     throw new UsageError(
       `publish what? one of ${Object.keys(publishedGroups).join(', ')} and the folders of matrices: publish services runs/<matrix>`,
     );

@@ -9,8 +9,10 @@ import { fileURLToPath } from 'node:url';
 import { enterNamespaces } from '../cli/run/enter-namespaces.js';
 import { cacheFolder, findRedis } from '../harness/machine/redis-binary.js';
 import { writeWhole } from '../harness/record/store.js';
+import { benchCommand } from './command.js';
 
-export async function benchReady(): Promise<void> {
+export async function benchReady(argv: string[]): Promise<void> {
+  benchCommand('ready').parse(argv, { from: 'user' });
   const folder = mkdtempSync(join(tmpdir(), 'lock-torture-bench-'));
   try {
     const redis = await findRedis({ cacheFolder: cacheFolder(), say: (line) => process.stderr.write(`${line}\n`) });

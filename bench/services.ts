@@ -5,7 +5,6 @@
 import { writeFileSync } from 'node:fs';
 import { availableParallelism, loadavg } from 'node:os';
 import { join } from 'node:path';
-import { Command } from 'commander';
 import { wholeNumberIn } from '../cli/common/values.js';
 import {
   COSTS,
@@ -19,6 +18,7 @@ import {
 } from '../cli/docs/costs.js';
 import { PROJECT } from '../harness/machine/project-files.js';
 import { comparedPlaces } from '../matrix/index.js';
+import { benchCommand } from './command.js';
 import { benchDeaths } from './deaths.js';
 import { print } from './print.js';
 import { serverOf } from './publish.js';
@@ -32,7 +32,7 @@ interface Flags {
 }
 
 export async function benchServices(argv: string[]): Promise<void> {
-  const command = new Command('services')
+  const command = benchCommand('services')
     .option('--rounds <n>', 'of three runs of each lock', wholeNumberIn(1, 100), 3)
     .option('--locks <names>', 'only these and the first, with commas between them')
     .option(
@@ -40,8 +40,7 @@ export async function benchServices(argv: string[]): Promise<void> {
       'only how long nobody holds after the death of a leader by majority: so often, beside when the service says that it has a new one',
       wholeNumberIn(1, 100),
     )
-    .option('--keep', `write it to ${COSTS_FILE}, for the published table`)
-    .exitOverride();
+    .option('--keep', `write it to ${COSTS_FILE}, for the published table`);
   command.parse(argv, { from: 'user' });
   const { rounds, deaths, locks, keep } = command.opts<Flags>();
   if (deaths !== undefined) return benchDeaths(deaths, locks?.split(','));

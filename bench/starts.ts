@@ -2,10 +2,10 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Command } from 'commander';
 import { wholeNumberIn } from '../cli/common/values.js';
 import { runProgram } from '../harness/machine/command.js';
 import { PROJECT } from '../harness/machine/project-files.js';
+import { benchCommand } from './command.js';
 
 interface Flags {
   lock: string;
@@ -17,11 +17,10 @@ interface Flags {
 const EACH_MS = 15 * 60_000;
 
 export async function benchStarts(argv: string[]): Promise<void> {
-  const command = new Command('starts')
+  const command = benchCommand('starts')
     .option('--lock <lock>', 'whose clients', 'redisson/rlock')
     .option('--clients <n>', 'how many', wholeNumberIn(1, 64), 6)
-    .option('--times <n>', 'so many runs', wholeNumberIn(1, 100), 5)
-    .exitOverride();
+    .option('--times <n>', 'so many runs', wholeNumberIn(1, 100), 5);
   command.parse(argv, { from: 'user' });
   const { lock, clients, times } = command.opts<Flags>();
   const flags = ['--lock', lock, '--clients', String(clients), '--nemesis', 'none', '--time-limit', '2s'];
