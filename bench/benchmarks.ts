@@ -11,6 +11,7 @@ import { benchPublish } from './publish.js';
 import { benchReady } from './ready.js';
 import { benchScenarios } from './scenarios.js';
 import { benchServices } from './services.js';
+import { benchShrink } from './shrink.js';
 import { benchStarts } from './starts.js';
 
 export const benchmarks: Record<string, { summary: string; run(argv: string[]): Promise<void> }> = {
@@ -30,6 +31,11 @@ export const benchmarks: Record<string, { summary: string; run(argv: string[]): 
     summary:
       'how many canaries are found in virtual time, after how many schedules, and whether sound locks are cleared',
     run: benchPower,
+  },
+  shrink: {
+    summary:
+      'whether planted mistakes that take one fault, or two, are shrunk to no more of them, in how many executions',
+    run: benchShrink,
   },
   accept: {
     summary:

@@ -2,25 +2,22 @@
  * `npm run bench -- hunt`: schedules in virtual time per second that the processors spend on them, Node's and the servers' together;
  * and how many of them are the same, byte by byte, when they are played again: in another process, in another folder and environment,
  * by two and by eight processes, and beside twice as many busy loops as there are cores. Each process stays on one core (`taskset`). Of each
- * topology with its own lock.
+ * topology with its own lock. Beside the speed stands how long the first finding takes, and how long it takes runs in real time.
  */
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { Command } from 'commander';
 import { wholeNumberIn } from '../cli/common/values.js';
-import { type AskedHunt, addHuntFlags, askHunt, type HuntFlags } from '../cli/hunt/flags.js';
+import type { AskedHunt } from '../cli/hunt/flags.js';
 import { generationOf, playAll, playInWorld } from '../cli/hunt/hunt.js';
-import { configOf, scheduling } from '../cli/hunt/hunt-command.js';
+import { scheduling } from '../cli/hunt/hunt-command.js';
 import type { HuntSchedule } from '../cli/hunt/hunt-schedule.js';
-import { putLockModule } from '../cli/hunt/lock-module.js';
 import { provideSimulation, type Simulation } from '../cli/hunt/simulation.js';
-import { coresOfThisProcess, type WorldOptions, WorldProcess } from '../cli/hunt/world-process.js';
+import { coresOfThisProcess, type WorldOptions } from '../cli/hunt/world-process.js';
 import { SEEDS } from '../cli/run/flags.js';
 import { topologiesOfService } from '../harness/topologies/index.js';
 import { benchCommand } from './command.js';
+import { firstInRealTime, firstInVirtualTime } from './first-finding.js';
 import { print } from './print.js';
+import { askedFor, inWorlds } from './simulated.js';
 
 interface Played {
   digests: string[];
@@ -36,6 +33,7 @@ interface Flags {
   warm: number;
   seed: number;
   again: string;
+  first: boolean;
 }
 
 /** How what was played is played again. */
@@ -69,12 +67,14 @@ export async function benchHunt(argv: string[]): Promise<void> {
   const repetitions = REPETITIONS.filter(({ name }) => flags.again.split(',').includes(name));
   const simulation = await provideSimulation(undefined, print);
   print(`${schedules} schedules after ${warm} that warm up, one process; then all of them again`);
-  print(columns('topology', 'per CPU s', 'per second', 'virtual s', ...repetitions.map(({ name }) => name)));
+  const firsts = flags.first ? ['found first', 'in real time'] : [];
+  print(columns('topology', 'per CPU s', 'per second', 'virtual s', ...repetitions.map(({ name }) => name), ...firsts));
   for (const topology of flags.topology.split(',')) {
-    const asked = askedFor(topology);
+    const asked = askedFor(['--topology', topology]);
     const numbers = schedulesOf(asked, seed, warm + schedules);
     const one = await played(asked, numbers, warm, simulation);
-    print(`${topology}: played; now again`);
+    const speed = ((schedules * 1e3) / one.cpuMs).toFixed(1);
+    print(`${topology}: played, ${speed} a second of the processors; now again`);
     const counts: string[] = [];
     for (const repetition of repetitions) {
       const digests = await repeated(asked, numbers, repetition, simulation);
@@ -83,13 +83,17 @@ export async function benchHunt(argv: string[]): Promise<void> {
       counts.push(`${identical} of ${numbers.length}`);
       print(`${topology}, ${repetition.name}: ${counts.at(-1)} identical`);
     }
+    const found = flags.first
+      ? [await firstInVirtualTime(asked, seed, simulation), await firstInRealTime(topology, seed)]
+      : [];
     print(
       columns(
         topology,
-        ((schedules * 1e3) / one.cpuMs).toFixed(1),
+        speed,
         ((schedules * 1e3) / one.wallMs).toFixed(1),
         (one.virtualMs / numbers.length / 1e3).toFixed(1),
         ...counts,
+        ...found,
       ),
     );
   }
@@ -102,16 +106,10 @@ function flagsOf(argv: string[]): Flags {
     .option('--schedules <n>', 'that are timed', wholeNumberIn(1, 1_000_000), 50)
     .option('--warm <n>', 'that are played before them', wholeNumberIn(0, 1_000_000), 50)
     .option('--seed <n>', 'of the schedules', wholeNumberIn(0, SEEDS), 1)
-    .option('--again <list>', `how all of them are played again: of ${again}`, again);
+    .option('--again <list>', `how all of them are played again: of ${again}; or none`, again)
+    .option('--no-first', 'not how long the first finding takes, here and in real time');
   command.parse(argv, { from: 'user' });
   return command.opts<Flags>();
-}
-
-function askedFor(topology: string): AskedHunt {
-  const command = addHuntFlags(new Command());
-  command.parse(['--topology', topology], { from: 'user' });
-  const given = (flag: string) => command.getOptionValueSource(flag) === 'cli';
-  return askHunt(command.opts<HuntFlags>(), { argv: [], cwd: process.cwd(), given });
 }
 
 function schedulesOf(asked: AskedHunt, seed: number, count: number): HuntSchedule[] {
@@ -128,7 +126,7 @@ async function played(
   warm: number,
   simulation: Simulation,
 ): Promise<Played> {
-  return inWorlds(asked, { name: 'first', workers: 1 }, simulation, async ([world], config) => {
+  return inWorlds(asked, { workers: 1, by: 'hunt' }, simulation, async ([world], config) => {
     const digests: string[] = [];
     let virtualMs = 0;
     let [cpuMs, wallMs] = [0, 0];
@@ -152,7 +150,7 @@ async function repeated(
     spawn(process.execPath, ['-e', BUSY], { stdio: 'ignore' }),
   );
   try {
-    return await inWorlds(asked, repetition, simulation, async (worlds, config) =>
+    return await inWorlds(asked, { ...repetition, by: 'hunt' }, simulation, async (worlds, config) =>
       (await playAll(worlds, schedules, config)).map((played) => digestOf(played!)),
     );
   } finally {
@@ -163,27 +161,6 @@ async function repeated(
 /** One that did not end is the same as another that did not. */
 function digestOf(result: Awaited<ReturnType<typeof playInWorld>>): string {
   return 'digest' in result ? result.digest : 'endless';
-}
-
-async function inWorlds<Result>(
-  asked: AskedHunt,
-  { workers, world }: Repetition,
-  { shim, redis }: Simulation,
-  use: (worlds: readonly WorldProcess[], config: ReturnType<typeof configOf>) => Promise<Result>,
-): Promise<Result> {
-  const workFolder = mkdtempSync(join(tmpdir(), 'lock-torture-bench-hunt-'));
-  const lock = await putLockModule(asked.run.settings.lock, process.cwd(), workFolder);
-  const cores = coresOfThisProcess();
-  const worlds = Array.from(
-    { length: workers },
-    (_, n) => new WorldProcess({ workFolder, shim, lock, core: cores[n % cores.length]!, ...world }),
-  );
-  try {
-    return await use(worlds, configOf(asked, redis, 'bench', 'npm run bench -- hunt'));
-  } finally {
-    await Promise.all(worlds.map((one) => one.close()));
-    rmSync(workFolder, { recursive: true, force: true });
-  }
 }
 
 function columns(first: string, ...others: string[]): string {

@@ -8,11 +8,11 @@
 import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Command, Option } from 'commander';
+import { Option } from 'commander';
 import { UsageError } from '../cli/common/errors.js';
 import { wholeNumberIn } from '../cli/common/values.js';
 import { Corpus } from '../cli/hunt/corpus.js';
-import { type AskedHunt, addHuntFlags, askHunt, type HuntFlags } from '../cli/hunt/flags.js';
+import type { AskedHunt } from '../cli/hunt/flags.js';
 import { generationOf, playInWorld } from '../cli/hunt/hunt.js';
 import { configOf, scheduling } from '../cli/hunt/hunt-command.js';
 import type { HuntSchedule } from '../cli/hunt/hunt-schedule.js';
@@ -23,6 +23,7 @@ import { coresOfThisProcess, EndlessScheduleError, WorldProcess } from '../cli/h
 import { benchCommand } from './command.js';
 import { type PowerCase, powerCases, showsMistake } from './power-cases.js';
 import { print } from './print.js';
+import { askedFor } from './simulated.js';
 
 interface PowerFlags {
   schedules: number;
@@ -159,19 +160,6 @@ class Player implements AsyncDisposable {
       break;
     }
   }
-}
-
-function askedFor(argv: readonly string[]): AskedHunt {
-  const command = addHuntFlags(new Command())
-    .exitOverride()
-    .configureOutput({ writeErr: () => {} });
-  try {
-    command.parse([...argv], { from: 'user' });
-  } catch (error) {
-    throw new UsageError((error as Error).message);
-  }
-  const given = (flag: string) => command.getOptionValueSource(flag) === 'cli';
-  return askHunt(command.opts<HuntFlags>(), { argv: [], cwd: process.cwd(), given });
 }
 
 /** A generation is made of what was learned when it begins, as in a hunt. */

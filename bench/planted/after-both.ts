@@ -1,0 +1,3 @@
+import { goesWrongAfter } from './goes-wrong-after.js';
+
+export default goesWrongAfter('planted/after-both', ['lost connection', 'stop']);

@@ -1,0 +1,46 @@
+/** What the benches of the hunt have in common: its flags as a user gives them, and worlds to play in. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Command } from 'commander';
+import { UsageError } from '../cli/common/errors.js';
+import { type AskedHunt, addHuntFlags, askHunt, type HuntFlags } from '../cli/hunt/flags.js';
+import { configOf } from '../cli/hunt/hunt-command.js';
+import { putLockModule } from '../cli/hunt/lock-module.js';
+import type { Simulation } from '../cli/hunt/simulation.js';
+import { coresOfThisProcess, type WorldOptions, WorldProcess } from '../cli/hunt/world-process.js';
+
+/** Throws a UsageError where a hunt cannot be asked for by these flags. */
+export function askedFor(argv: readonly string[]): AskedHunt {
+  const command = addHuntFlags(new Command())
+    .exitOverride()
+    .configureOutput({ writeErr: () => {} });
+  try {
+    command.parse([...argv], { from: 'user' });
+  } catch (error) {
+    throw new UsageError((error as Error).message);
+  }
+  const given = (flag: string) => command.getOptionValueSource(flag) === 'cli';
+  return askHunt(command.opts<HuntFlags>(), { argv: [], cwd: process.cwd(), given });
+}
+
+/** Worlds with the lock that was asked for, one a core; they have ended when this resolves. `by`: what a run says made it. */
+export async function inWorlds<Result>(
+  asked: AskedHunt,
+  { workers, world, by }: { workers: number; world?: Pick<WorldOptions, 'cwd' | 'env'>; by: string },
+  { shim, redis }: Simulation,
+  use: (worlds: readonly WorldProcess[], config: ReturnType<typeof configOf>) => Promise<Result>,
+): Promise<Result> {
+  const workFolder = mkdtempSync(join(tmpdir(), 'lock-torture-bench-'));
+  const worlds: WorldProcess[] = [];
+  try {
+    const lock = await putLockModule(asked.run.settings.lock, process.cwd(), workFolder);
+    const cores = coresOfThisProcess();
+    for (let n = 0; n < workers; n++)
+      worlds.push(new WorldProcess({ workFolder, shim, lock, core: cores[n % cores.length]!, ...world }));
+    return await use(worlds, configOf(asked, redis, 'bench', `npm run bench -- ${by}`));
+  } finally {
+    await Promise.all(worlds.map((one) => one.close()));
+    rmSync(workFolder, { recursive: true, force: true });
+  }
+}
