@@ -32,6 +32,7 @@ import type { Checker, CheckInput } from '../../harness/vocabulary/run.js';
 import type { CheckerFindings, Hold, Violation } from '../../harness/vocabulary/verdict.js';
 import { requestLine } from '../causes/tenure.js';
 import { wholeEvidenceOf } from '../causes/whole-evidence.js';
+import { reported } from './reported.js';
 
 /** Findings that are reported with evidence and proof; all are counted. */
 const MOST_REPORTED = 200;
@@ -66,14 +67,7 @@ function findFalseLosses(input: CheckInput): CheckerFindings {
     const shown = evidence && shownBy(one, hold, evidence, history);
     if (shown) found.add(violation(one, hold, shown, history));
   }
-  const violations = [...found.list()];
-  return {
-    verdict: violations.length > 0 ? 'invalid' : 'valid',
-    notes: [],
-    violations,
-    ...(found.count > violations.length && { found: { liveness: found.count } }),
-    stats: { falseLosses: found.count },
-  };
+  return reported(found.list(), found.count, { falseLosses: found.count });
 }
 
 export const falseLoss: Checker = {

@@ -32,6 +32,7 @@ import type { CommandObservation, History, Observations } from '../../harness/vo
 import type { Checker, CheckInput } from '../../harness/vocabulary/run.js';
 import type { Cause, CheckerFindings, Violation } from '../../harness/vocabulary/verdict.js';
 import { unexplained } from '../causes/unexplained.js';
+import { reported } from './reported.js';
 
 /** What lock clients are given (`ClientOptions.commandTimeoutMs`) in every run. */
 const COMMAND_TIMEOUT_MS = 500;
@@ -68,14 +69,7 @@ function findOverstays(input: CheckInput): CheckerFindings {
     if (overstay) found.add(overstay);
   }
   const violations = found.list().map((one) => violation(one, input));
-  return {
-    verdict: violations.length > 0 ? 'invalid' : 'valid',
-    notes: [],
-    violations,
-    ...(found.count > violations.length && { found: { liveness: found.count } }),
-    ...(notJudged !== undefined && { notJudged }),
-    stats: { triesOverstayed: found.count },
-  };
+  return reported(violations, found.count, { triesOverstayed: found.count }, notJudged);
 }
 
 export const overstayed: Checker = {

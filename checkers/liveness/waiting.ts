@@ -40,6 +40,7 @@ import type { Checker, CheckInput } from '../../harness/vocabulary/run.js';
 import type { CheckerFindings, Violation } from '../../harness/vocabulary/verdict.js';
 import { unexplained } from '../causes/unexplained.js';
 import { blockedBy, endsOfClients, endsWithProcess, GRACE_NS, longestLeaseMs, silenceNs } from './free-and-asked.js';
+import { reported } from './reported.js';
 import { type Starvation, starvationsOf } from './starvation.js';
 
 /** A sample may be older than its line by this much. */
@@ -70,14 +71,7 @@ function findSleepers(input: CheckInput): CheckerFindings {
   for (const wait of waits)
     if (!excuses!.excuse(wait) && !starvations.some((one) => tells(one, wait, history))) found.add(wait);
   const violations = found.list().map((wait) => slept(wait, history));
-  return {
-    verdict: violations.length > 0 ? 'invalid' : 'valid',
-    notes: [],
-    violations,
-    ...(found.count > violations.length && { found: { liveness: found.count } }),
-    ...(notJudged !== undefined && { notJudged }),
-    stats: { sleptBesideFreeLock: found.count },
-  };
+  return reported(violations, found.count, { sleptBesideFreeLock: found.count }, notJudged);
 }
 
 export const waiting: Checker = {

@@ -13,6 +13,7 @@ import type { Observation, ObservationBody } from '../vocabulary/history.js';
 import type { Clock } from '../vocabulary/time.js';
 import type { MonitoredCommand, ServerNode } from '../vocabulary/topology.js';
 import { CommandSenders, type HostsClient } from './command-senders.js';
+import { followed } from './followed.js';
 
 export interface ObserverOptions {
   clock: Clock;
@@ -28,9 +29,6 @@ const RECONNECT_PAUSE_MS = 20;
 /** For so long clients of a server that was started again wait for what it has before they come, once it is followed. */
 const LOOK_BEFORE_CLIENTS_MS = 100;
 
-/** A server that somebody has stopped takes connections, and never answers. */
-const FIRST_LOOK_MS = 3_000;
-
 /** They concern every key, or what was stored before them, whatever that was. */
 const OF_ALL_KEYS = new Set(['FLUSHALL', 'FLUSHDB', 'SWAPDB', 'WAIT', 'WAITAOF']);
 
@@ -40,16 +38,7 @@ export async function observe(nodes: readonly ServerNode[], options: ObserverOpt
   setMaxListeners(0, stop.signal); // one for every loop of every node
   const watches = nodes.map((node) => new NodeWatch(node, options, stop.signal));
   const loops = watches.flatMap((watch) => [watch.commands(), watch.samples()]);
-  const looked = new AbortController();
-  const tooLong = options.clock.sleep(FIRST_LOOK_MS, AbortSignal.any([stop.signal, looked.signal]));
-  await Promise.race([Promise.all(watches.map((watch) => watch.looked)), tooLong]);
-  looked.abort();
-  return {
-    async [Symbol.asyncDispose]() {
-      stop.abort();
-      await Promise.all(loops);
-    },
-  };
+  return followed(watches, loops, options.clock, stop);
 }
 
 class NodeWatch {

@@ -8,6 +8,7 @@
 import type { Observation, ObservationBody } from '../vocabulary/history.js';
 import type { Clock } from '../vocabulary/time.js';
 import type { ServerNode, ServiceNews } from '../vocabulary/topology.js';
+import { followed } from './followed.js';
 
 export interface ServiceObserverOptions {
   clock: Clock;
@@ -17,7 +18,6 @@ export interface ServiceObserverOptions {
 
 const ROLE_EVERY_MS = 50;
 const AGAIN_MS = 20;
-const FIRST_LOOK_MS = 3_000;
 
 /** Starts watching; disposing stops. Resolves once every server is followed, or cannot be for the moment. */
 export async function observeService(
@@ -27,16 +27,7 @@ export async function observeService(
   const stop = new AbortController();
   const watches = nodes.map((node) => new ServiceWatch(node, options, stop.signal));
   const loops = watches.flatMap((watch) => [watch.stored(), watch.roles()]);
-  const looked = new AbortController();
-  const tooLong = options.clock.sleep(FIRST_LOOK_MS, AbortSignal.any([stop.signal, looked.signal]));
-  await Promise.race([Promise.all(watches.map((watch) => watch.looked)), tooLong]);
-  looked.abort();
-  return {
-    async [Symbol.asyncDispose]() {
-      stop.abort();
-      await Promise.all(loops);
-    },
-  };
+  return followed(watches, loops, options.clock, stop);
 }
 
 class ServiceWatch {

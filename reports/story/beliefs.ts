@@ -156,6 +156,15 @@ function nodeBelief(
     owners.forget(atNs);
     lastSampleNs = undefined;
   };
+  const look = ({ atNs, line, runId: runsAs }: Pick<AnyLine, 'atNs' | 'line'> & { runId: string }) => {
+    if (runId !== undefined && runsAs !== runId) {
+      belief.restarts.push({ atNs, line });
+      owners.forget(atNs);
+    }
+    runId = runsAs;
+    lastSampleNs = atNs;
+    watched = true;
+  };
   let samples = 0;
   for (const [line, observation] of lines) {
     const one: AnyLine = { ...observation, line };
@@ -177,13 +186,7 @@ function nodeBelief(
         break;
       }
       case 'sample':
-        if (runId !== undefined && one.runId !== runId) {
-          belief.restarts.push({ atNs: one.atNs, line: one.line });
-          owners.forget(one.atNs);
-        }
-        runId = one.runId;
-        lastSampleNs = one.atNs;
-        watched = true;
+        look(one);
         extendRole(belief.roles, {
           state: one.role === 'replica' && one.linkUp === false ? 'replica-cut' : one.role,
           fromNs: one.atNs,
@@ -197,13 +200,7 @@ function nodeBelief(
         owners.stored(one);
         break;
       case 'role':
-        if (runId !== undefined && one.runId !== runId) {
-          belief.restarts.push({ atNs: one.atNs, line: one.line });
-          owners.forget(one.atNs);
-        }
-        runId = one.runId;
-        lastSampleNs = one.atNs;
-        watched = true;
+        look(one);
         extendRole(belief.roles, {
           state: one.role,
           fromNs: one.atNs,
