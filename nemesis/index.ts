@@ -21,6 +21,7 @@ export {
   type SearchOptions,
   searchArbitrary,
   searchedAs,
+  searchedByDefault,
   unsearchable,
 } from './search-plan.js';
 export type { NemesisFault, PlanTopology } from './striking/context.js';

@@ -5,6 +5,7 @@
  */
 import fc from 'fast-check';
 import type { PlanStep, Target } from '../harness/vocabulary/faults.js';
+import type { Persistence } from '../harness/vocabulary/topology.js';
 import { faults } from './faults/index.js';
 import { drawnPriorities, isOfPriorities } from './priority-plan.js';
 import { kindOf } from './requests.js';
@@ -40,6 +41,7 @@ export const SEARCHED: readonly string[] = [
   'partition',
   'reset',
   'amnesia',
+  'power-cut',
   'clock',
   'drift',
   'failover',
@@ -49,8 +51,18 @@ export const SEARCHED: readonly string[] = [
   'slow',
   'reset-on-reply',
 ];
+/** Leaves a server without a log what `kill` does. */
+const OF_A_LOG = 'power-cut';
 /** Without those that break every lock that counts on a server's time, as nearly all do. */
-export const SEARCHED_BY_DEFAULT: readonly string[] = SEARCHED.filter((name) => name !== 'clock' && name !== 'drift');
+export const SEARCHED_BY_DEFAULT: readonly string[] = SEARCHED.filter(
+  (name) => !['clock', 'drift', OF_A_LOG].includes(name),
+);
+
+/** Where nobody says what to search with. */
+export function searchedByDefault(persistence: Persistence): readonly string[] {
+  const keepsLog = persistence === 'aof-always' || persistence === 'aof-everysec';
+  return keepsLog ? [...SEARCHED_BY_DEFAULT, OF_A_LOG] : SEARCHED_BY_DEFAULT;
+}
 
 /** Why a search on this topology cannot be made of these faults alone, or undefined. */
 export function unsearchable(names: readonly string[], topology: PlanTopology): string | undefined {

@@ -1,7 +1,13 @@
 /** The flags of `hunt`: those of `run` that mean the same in virtual time, with values that suit it, and its own. */
 import { Command, Option } from 'commander';
 import { topologies, topologiesOfService } from '../../harness/topologies/index.js';
-import { type PlanTopology, SEARCHED, SEARCHED_BY_DEFAULT, unsearchable } from '../../nemesis/index.js';
+import {
+  type PlanTopology,
+  SEARCHED,
+  SEARCHED_BY_DEFAULT,
+  searchedByDefault,
+  unsearchable,
+} from '../../nemesis/index.js';
 import { longHolds } from '../../workloads/hold-times.js';
 import { UsageError } from '../common/errors.js';
 import { HUNTS_FOLDER, OF_WHAT } from '../common/standing.js';
@@ -31,6 +37,7 @@ type Shared =
   | 'hold'
   | 'careless'
   | 'nodes'
+  | 'persistence'
   | 'resource'
   | 'seed'
   | 'failOn';
@@ -76,12 +83,21 @@ const SHARED: readonly string[] = [
   'hold',
   'careless',
   'nodes',
+  'persistence',
   'resource',
   'seed',
   'failOn',
 ] satisfies Shared[];
 /** Much happens in little time: what costs real time is what happens, and not how long it takes. */
-const HERE = { clients: 4, keys: 1, lease: 470, wait: 300, hold: { min: 0.02, max: 0.7 }, timeLimit: 3_500 } as const;
+const HERE = {
+  clients: 4,
+  keys: 1,
+  lease: 470,
+  wait: 300,
+  hold: { min: 0.02, max: 0.7 },
+  timeLimit: 3_500,
+  persistence: 'none',
+} as const;
 /** A hold that ends before a failover does hides what the failover lost. */
 const FAILOVERS_OF_A_LEASE = 3;
 /** A lease, and a hold that is longer, should end in a schedule, whenever in its first half it began. */
@@ -129,7 +145,7 @@ export function addHuntFlags(command: Command): Command {
       .default(HERE.timeLimit, '3.5s; at least 1.5s and two leases, or two of the longest holds'),
     new Option('--faults <list>', `what schedules are made of: ${SEARCHED.join(', ')}; or none`).default(
       SEARCHED_BY_DEFAULT.join(','),
-      `${SEARCHED_BY_DEFAULT.join(',')}: a server's clock that is moved breaks nearly every lock`,
+      `${SEARCHED_BY_DEFAULT.join(',')}, and power-cut where --persistence is aof-...: a server's clock that is moved breaks nearly every lock`,
     ),
     new Option(
       '--exhaustive',
@@ -155,7 +171,7 @@ export function addHuntFlags(command: Command): Command {
 export const HUNT: Configurable = {
   name: 'hunt',
   add: addHuntFlags,
-  takes: ['lock', 'topology', 'workload', 'careless', 'nodes', 'resource', 'server', 'failOn'],
+  takes: ['lock', 'topology', 'workload', 'careless', 'nodes', 'persistence', 'resource', 'server', 'failOn'],
 };
 
 /** Of an exhausted schedule: nobody waits, for every order of tries is played anyway; and a lease is shorter than a command may take. */
@@ -215,7 +231,8 @@ export function askHunt(typed: HuntFlags, where: { argv: readonly string[]; cwd:
     { ...typed, ...exhausted },
     (flag) => where.given(flag) || (bound !== undefined && flag === 'lease'),
   );
-  const faults = flags.faults === 'none' ? [] : flags.faults.split(',').map((name) => name.trim());
+  const named = where.given('faults') || bound ? flags.faults : searchedByDefault(flags.persistence).join(',');
+  const faults = named === 'none' ? [] : named.split(',').map((name) => name.trim());
   const unknown = faults.find((name) => !SEARCHED.includes(name));
   if (unknown !== undefined)
     throw new UsageError(`--faults: "${unknown}" is not simulated; there are ${SEARCHED.join(', ')}, and none`);
@@ -234,7 +251,7 @@ export function askHunt(typed: HuntFlags, where: { argv: readonly string[]; cwd:
     ...shared
   } = flags;
   const run = askRun(
-    { ...others, ...shared, persistence: 'none', nemesis: 'none' },
+    { ...others, ...shared, nemesis: 'none' },
     // What suits a hunt counts as typed, but for a workload that has values of its own.
     {
       ...where,
@@ -243,7 +260,7 @@ export function askHunt(typed: HuntFlags, where: { argv: readonly string[]; cwd:
   );
   const topology = planTopology(run.kind, run.settings.topologyOptions, run.settings.clients);
   const unfit = faults.length > 0 ? unsearchable(faults, topology) : undefined;
-  if (unfit !== undefined) throw new UsageError(`--faults ${flags.faults}: ${unfit}`);
+  if (unfit !== undefined) throw new UsageError(`--faults ${named}: ${unfit}`);
   const forMs = asked ?? (runs === undefined && !bound ? DEFAULT_FOR_MS : undefined);
   return {
     run,

@@ -1,6 +1,7 @@
 /**
- * A host's files after a power cut, rebuilt from what `native/durable-shim.c` recorded: what was synced stays, what was only
- * written is gone, in part there, or zeros; a name whose change was not durable is the old file's again.
+ * A host's files after a power cut, rebuilt from what was recorded of its syncs (`native/durable-shim.c`; in virtual time
+ * `sim/disk.ts`): what was synced stays, what was only written is gone, in part there, or zeros; a name whose change was not
+ * durable is the old file's again.
  *
  * Of what the record never mentions nothing is known but that its server did not write it: it stays as it is.
  */
@@ -65,7 +66,7 @@ export async function losePower(folder: string, cut: PowerCut): Promise<FileAfte
   const record = join(folder, DISK_RECORD);
   if (!existsSync(join(record, 'names'))) throw new Error('nothing is recorded of what was synced here');
   await allGone(join(record, 'names'));
-  const files = rebuild(folder, cut);
+  const files = rebuild(folder, recordIn(record), cut);
   rmSync(record, { recursive: true, force: true });
   return files;
 }
@@ -112,7 +113,7 @@ function readTable(record: string): Table {
 }
 
 /** A change of a name. `other` is the number of the file that had the second name, 0 if none had. */
-interface NameChange {
+export interface NameChange {
   op: 'create' | 'found' | 'rename' | 'unlink' | 'mkdir';
   ino: number;
   other: number;
@@ -156,33 +157,60 @@ function durableNames(changes: readonly NameChange[]): { files: Map<string, numb
   return { files, lostFolders: changes.flatMap(({ op, path, durable }) => (op === 'mkdir' && !durable ? [path] : [])) };
 }
 
+function recordIn(record: string): DiskRecord {
+  const table = readTable(record);
+  return {
+    changes: readNames(record, table.namesBytes),
+    slot: (ino) => table.slots.get(ino),
+    copy: (ino) => {
+      const path = join(record, 'copies', String(ino));
+      return existsSync(path) ? readFileSync(path) : Buffer.alloc(0);
+    },
+    has: (path) => lstatSync(path, { throwIfNoEntry: false })?.ino,
+    giveName: (ino, path) => linkSync(join(record, 'files', String(ino)), path),
+  };
+}
+
 // --------------------------------------------------------------------------------------------------------- the rebuilding
 
-function rebuild(folder: string, cut: PowerCut): FileAfterPowerCut[] {
-  const record = join(folder, DISK_RECORD);
-  const table = readTable(record);
-  const { files, lostFolders } = durableNames(readNames(record, table.namesBytes));
+/** What is known of a disk. Files have numbers, other than 0. */
+export interface DiskRecord {
+  /** In the order in which they were made. */
+  changes: readonly NameChange[];
+  /** How much of a file is durable; undefined: all of it. */
+  slot(ino: number): { durableBytes: number; inPlace: boolean } | undefined;
+  /** What a file that is written over in place held when it was last synced. */
+  copy(ino: number): Buffer;
+  /** Which file has this path; undefined: there is none. */
+  has(path: string): number | undefined;
+  /** Gives the file, with all that was written of it, that path, which nothing has. */
+  giveName(ino: number, path: string): void;
+}
+
+/** Makes the files below `folder` what they are after a power cut; returns those that the record mentions, by their names. */
+export function rebuild(folder: string, record: DiskRecord, cut: PowerCut): FileAfterPowerCut[] {
+  const { files, lostFolders } = durableNames(record.changes);
   const told: FileAfterPowerCut[] = [];
   for (const [name, ino] of [...files].sort(([a], [b]) => (a < b ? -1 : 1))) {
     const path = join(folder, name);
-    const before = lstatSync(path, { throwIfNoEntry: false });
-    if (!before && ino === 0) continue;
-    if (before && before.ino !== ino) rmSync(path);
-    const writtenBytes = before?.size ?? 0;
+    const writtenBytes = lstatSync(path, { throwIfNoEntry: false })?.size ?? 0;
+    const before = record.has(path);
+    if (before === undefined && ino === 0) continue;
+    if (before !== undefined && before !== ino) rmSync(path);
     if (ino === 0) {
       told.push({ name, writtenBytes, durableBytes: 0, leftBytes: 0, became: 'gone' });
       continue;
     }
-    if (before?.ino !== ino) {
+    const isBack = before !== ino;
+    if (isBack) {
       mkdirSync(dirname(path), { recursive: true });
-      linkSync(join(record, 'files', String(ino)), path);
+      record.giveName(ino, path);
     }
     const chance = drawn(cut.seed, name);
-    const slot = table.slots.get(ino);
+    const slot = record.slot(ino);
     const content = slot?.inPlace
-      ? putBack(path, join(record, 'copies', String(ino)), cut, chance)
+      ? putBack(path, record.copy(ino), cut, chance)
       : cutOff(path, slot?.durableBytes, cut, chance);
-    const isBack = before?.ino !== ino;
     const readBack = lstatSync(path).size;
     if (readBack !== content.leftBytes) throw new Error(`${name} has ${readBack} bytes, not ${content.leftBytes}`);
     told.push({ name, writtenBytes, ...content, ...(isBack && { became: 'back' as const }) });
@@ -225,9 +253,8 @@ function zeroPages(path: string, fromBytes: number, sizeBytes: number, chance: C
 }
 
 /** A file that is written over in place: what it held when it was synced; of what was written since, some pages or none. */
-function putBack(path: string, copy: string, { mode }: PowerCut, chance: Chance): Content {
+function putBack(path: string, durable: Buffer, { mode }: PowerCut, chance: Chance): Content {
   const written = readFileSync(path);
-  const durable = existsSync(copy) ? readFileSync(copy) : Buffer.alloc(0);
   const left = mode === 'exact' ? durable : mixed(durable, written, chance);
   writeFileSync(path, left);
   return { durableBytes: durable.length, leftBytes: left.length };

@@ -7,19 +7,22 @@ import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from '
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import type {
-  Capability,
   ClockSkew,
   ExecResult,
+  FileAfterPowerCut,
   Host,
   HostProcess,
   OwnNetwork,
+  PowerCut,
   Runtime,
   SpawnOptions,
 } from '../../vocabulary/host.js';
 import type { Clock } from '../../vocabulary/time.js';
 import { listHostFolder, readHostFile } from '../host-files.js';
+import { DISK_RECORD } from '../power-cut.js';
 import { realClock } from '../real-clock.js';
 import { SimClientProcess, type SimProgram } from './client-process.js';
+import { SimDisk } from './disk.js';
 import { SimServerProcess } from './server-process.js';
 import type { ServerChannel, WarmServers } from './warm-servers.js';
 import type { NetworkPlace } from './wire.js';
@@ -36,8 +39,6 @@ export interface SimOptions {
   program(argv: readonly string[]): SimProgram | undefined;
 }
 
-/** What was written is there: it does not lose what was not synced. */
-const NO_DISK = 'a simulated host has no disk that loses anything';
 const NO_SKEW: ClockSkew = { offsetMs: 0, ratePpm: 0 };
 const address = (index: number) => `10.77.${index >> 8}.${index & 255}`;
 const SPARE_ADDRESS = '10.77.255.1';
@@ -47,7 +48,7 @@ export class SimRuntime implements Runtime {
   readonly name = 'sim';
   readonly exactStamps = true;
   readonly spareAddress = SPARE_ADDRESS;
-  readonly unavailable: Partial<Record<Capability, string>> = { disk: NO_DISK };
+  readonly unavailable = {};
   readonly ownNetwork: OwnNetwork;
   /** Its clocks are the world's. */
   readonly clock: Clock;
@@ -86,6 +87,7 @@ class SimHost implements Host {
   /** Nobody is root. */
   readonly asNobody = [];
   private readonly log: string;
+  private readonly disk: SimDisk;
   private readonly processes: (SimServerProcess | SimClientProcess)[] = [];
   private skew = { ...NO_SKEW, sinceNs: 0 };
   private isReady = false;
@@ -98,6 +100,7 @@ class SimHost implements Host {
   ) {
     this.folder = join(options.folder, 'hosts', name);
     mkdirSync(this.folder, { recursive: true });
+    this.disk = new SimDisk(this.folder);
     this.log = join(options.folder, 'logs', `${name}.log`);
     options.world.network.hosts.set(address, name);
   }
@@ -109,6 +112,8 @@ class SimHost implements Host {
     if (program === 'rm') {
       for (const file of args.filter((arg) => !arg.startsWith('-')))
         rmSync(join(this.folder, file), { recursive: true, force: true });
+      // Elsewhere a file, that goes with what it is a record of.
+      if (args.includes(DISK_RECORD)) this.disk.forget();
       return done();
     }
     if (argv.join(' ') === 'cat /proc/net/tcp') return done(this.connections());
@@ -122,7 +127,7 @@ class SimHost implements Host {
     const program = this.options.program(argv);
     const process = program
       ? new SimClientProcess(this, pid, program, world, (line) => appendFileSync(this.log, `${line}\n`))
-      : new SimServerProcess(this, pid, this.startServer(argv, pid, options), world);
+      : new SimServerProcess(this, pid, this.startServer(argv, pid, options), world, this.disk.begin());
     if (process instanceof SimServerProcess) process.setClock(this.skew);
     this.processes.push(process);
     return process;
@@ -159,12 +164,13 @@ class SimHost implements Host {
     throw new OutsideOfTheWorldError('a simulated network shapes its links by itself');
   }
 
-  async diskTrouble(): Promise<string> {
-    return NO_DISK;
-  }
+  async diskTrouble(): Promise<undefined> {}
 
-  async losePower(): Promise<never> {
-    throw new OutsideOfTheWorldError(NO_DISK);
+  async losePower(cut: PowerCut): Promise<FileAfterPowerCut[]> {
+    for (const process of this.processes)
+      if (process instanceof SimServerProcess && (await process.state()) !== 'dead')
+        throw new Error(`process ${process.pid} of ${this.name} is still there`);
+    return this.disk.losePower(cut);
   }
 
   /** How far its clock is ahead. */

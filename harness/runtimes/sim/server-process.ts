@@ -1,6 +1,7 @@
 /** A server program on a simulated host, as the harness sees any process: it can be stopped, continued and killed. */
 import { Duplex, PassThrough } from 'node:stream';
 import type { ClockSkew, HostProcess, ProcessExit } from '../../vocabulary/host.js';
+import type { DiskNews } from './disk-news.js';
 import { ANY_ADDRESS } from './network.js';
 import type { Heard, Said } from './shim-channel.js';
 import type { Appointment } from './timeline.js';
@@ -42,6 +43,8 @@ export class SimServerProcess implements HostProcess {
     readonly pid: number,
     private readonly channel: ServerChannel,
     private readonly world: SimWorld,
+    /** Hears what it says of its files. */
+    private readonly disk: (news: DiskNews) => void,
   ) {
     this.lateness = world.draws(`timers of ${owner.name} ${pid}`);
     this.exited = new Promise((resolve) => {
@@ -164,6 +167,9 @@ export class SimServerProcess implements HostProcess {
       case 'close':
         this.plugs.get(said.id)?.close();
         this.plugs.delete(said.id);
+        break;
+      default:
+        this.disk(said);
     }
   }
 

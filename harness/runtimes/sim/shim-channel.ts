@@ -6,6 +6,7 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { closeSync, constants, mkdirSync, openSync, readSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ProcessExit } from '../../vocabulary/host.js';
+import { DISK_NEWS, type DiskNews, diskNewsIn } from './disk-news.js';
 
 /** What the program did since it was last asked. `id` names a connection, or what it listens at. */
 export type Said =
@@ -13,7 +14,8 @@ export type Said =
   | { kind: 'listen'; id: number; name: string }
   | { kind: 'connect'; id: number; address: string; port: number; ownPort: number }
   | { kind: 'send'; id: number; bytes: Buffer }
-  | { kind: 'close'; id: number };
+  | { kind: 'close'; id: number }
+  | DiskNews;
 
 /** What it is to hear of. */
 export type Heard =
@@ -29,7 +31,7 @@ export type Heard =
 const HEARD = { data: 1, accepted: 2, connected: 3, failed: 4, ended: 5, reset: 6, clock: 7, seed: 10 } as const;
 const EXIT = 8;
 const COPY = 9;
-const SAID = ['', 'listen', 'connect', 'send', 'close'] as const;
+const SAID = ['', 'listen', 'connect', 'send', 'close', ...DISK_NEWS] as const;
 const FOR_EVER = 2n ** 63n - 1n;
 const HEAD_BYTES = 9;
 /** Length and time of a frame. */
@@ -261,7 +263,9 @@ function saidIn(kind: (typeof SAID)[number], id: number, bytes: Buffer): Said {
       return { kind, id, bytes };
     case 'close':
       return { kind, id };
+    case '':
+      throw new Error('the shim says something that is not known here');
     default:
-      throw new Error(`the shim says something that is not known here: ${kind}`);
+      return diskNewsIn(kind, id, bytes);
   }
 }

@@ -34,7 +34,7 @@ test.runIf(haveCompiler && redis)(
       return servers.start({ argv: [redis!, 'redis.conf'], env, cwd, log: `${cwd}.log`, nowNs: BEGIN_NS });
     };
     const listening = (channel: ServerChannel): ServerChannel => {
-      const listens = channel.first()!.find(({ kind }) => kind === 'listen')!;
+      const listens = channel.first()!.find((one) => one.kind === 'listen')!;
       const accepted = { kind: 'accepted', id: listens.id, connection: CLIENT, address: '10.77.0.3', port: 1 } as const;
       expect(answer(channel.step(BEGIN_NS, [accepted]))).toBe('');
       return channel;
