@@ -3,6 +3,7 @@
  * under `harness/native/sim-shim.c`; lock clients are JavaScript that runs here (`client-process.ts`). Everything above it is as
  * in the other runtimes.
  */
+import { spawnSync } from 'node:child_process';
 import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
@@ -39,6 +40,8 @@ export interface SimOptions {
   program(argv: readonly string[]): SimProgram | undefined;
 }
 
+/** They know files alone: a log is mended by them (`topologies/mend-log.ts`). */
+const OF_FILES = new Set(['ln', 'sh']);
 const NO_SKEW: ClockSkew = { offsetMs: 0, ratePpm: 0 };
 const address = (index: number) => `10.77.${index >> 8}.${index & 255}`;
 const SPARE_ADDRESS = '10.77.255.1';
@@ -118,7 +121,15 @@ class SimHost implements Host {
     }
     if (argv.join(' ') === 'cat /proc/net/tcp') return done(this.connections());
     if (program === 'tail') return done(readFileSync(join(this.folder, args.at(-1)!), 'utf8').slice(-Number(args[1])));
+    if (OF_FILES.has(program!)) return this.onFiles(argv);
     throw new OutsideOfTheWorldError(`a simulated host does not have the program ${program}`);
+  }
+
+  private onFiles([program, ...args]: readonly string[]): ExecResult {
+    const env = { PATH: process.env.PATH, TZ: 'UTC' };
+    const { status, stdout, stderr, error } = spawnSync(program!, args, { cwd: this.folder, env, encoding: 'utf8' });
+    if (error) throw error;
+    return { exitCode: status ?? 1, stdout, stderr };
   }
 
   spawn(argv: readonly string[], options: SpawnOptions = {}): HostProcess {

@@ -6,7 +6,7 @@
  * Where a server hears anything else it is started for this schedule alone, and told again what it has heard so far. So nothing
  * depends on what was played before.
  */
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { ProcessExit } from '../../vocabulary/host.js';
 import { frameOf, type Heard, type PipePool, type Said, ShimChannel, type ShimmedProgram } from './shim-channel.js';
@@ -174,6 +174,8 @@ class Remembered implements ServerChannel {
     for (const [name, bytes] of start.files) {
       const path = join(program.cwd, name);
       mkdirSync(dirname(path), { recursive: true });
+      // Another file than the original's, which has its own open, and locked, for good: this may be its folder.
+      rmSync(path, { force: true });
       writeFileSync(path, bytes);
     }
     writeFileSync(program.log, start.log);

@@ -230,6 +230,14 @@ describe.runIf(haveCompiler)('a simulated server', () => {
     expect(first!.news.length).toBeGreaterThan(0);
   });
 
+  test('that is the first copy of its original can start again, though that has a file locked for good', () => {
+    const host = new TestHost('locked', ['cluster-enabled yes']).start('start');
+    host.ready();
+    expect(host.ask('PING')).toBe('+PONG');
+    expect(host.kill().start().ask('PING')).toBe('+PONG');
+    host.kill();
+  });
+
   test('says the same of its files every time', () => {
     const [one, other] = ['same-1', 'same-2'].map((name) => {
       const host = new TestHost(name, EVERYSEC).start();
