@@ -7,6 +7,7 @@ import {
   SEARCHED_BY_DEFAULT,
   searchArbitrary,
   searchedAs,
+  searchedByDefault,
   unsearchable,
 } from '../../../nemesis/search-plan.js';
 import type { PlanTopology } from '../../../nemesis/striking/context.js';
@@ -31,6 +32,7 @@ const ANYWHERE = [
   'drift',
   'slow',
   'reset-on-reply',
+  'power-cut',
   'gc',
   'priorities',
   'preempt',
@@ -39,6 +41,12 @@ const options = { faults: SEARCHED, topology, endMs: 3_000, leaseMs: 500 };
 
 test('all that is searched with are faults', () => {
   for (const name of [...SEARCHED, ...SEARCHED_BY_DEFAULT]) expect(faults[name]?.name).toBe(name);
+});
+
+test('a power cut is searched with by default where there is a log that it can take something from', () => {
+  for (const persistence of ['none', 'rdb'] as const) expect(searchedByDefault(persistence)).not.toContain('power-cut');
+  for (const persistence of ['aof-everysec', 'aof-always'] as const)
+    expect(searchedByDefault(persistence)).toEqual([...SEARCHED_BY_DEFAULT, 'power-cut']);
 });
 
 test('every plan can be carried out, on named hosts or whoever holds a lock, and none is long', () => {
