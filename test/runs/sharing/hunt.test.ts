@@ -45,6 +45,25 @@ test('schedules are the same, every byte at the same time, in other processes, f
   expect(inOrder(shards.flat())).toEqual(inOrder(whole!));
 });
 
+test('a server whose log is synced every second forgets in a power cut what it granted, and one that always syncs does not', async () => {
+  const cuts = ['--lock', 'set-nx-px', '--faults', 'power-cut', '--runs', '6', '--seed', '2', ...SMALL];
+  const elsewhere = { cwd: freshFolder(), env: { TZ: 'Asia/Tokyo' } };
+  const everysec = await hunted([...cuts, '--persistence', 'aof-everysec', '--workers', '1']);
+  const again = await hunted([...cuts, '--persistence', 'aof-everysec', '--workers', '2'], elsewhere);
+  const always = await hunted([...cuts, '--persistence', 'aof-always']);
+  expect(everysec.output).toContain('also found, as with every lock here');
+  expect(everysec.status).toBe(1);
+  const [violation] = readResults(join(everysec.folder, '1'))!.violations;
+  expect(violation!.cause!.name).toBe('node-forgot');
+  // What is lost and what is left is the same, too, in copies of servers and in the first of them.
+  const played = ({ folder }: Hunted) => lines(join(folder, 'schedules.jsonl'));
+  expect(played(again)).toEqual(played(everysec));
+  expect(always.output).toContain('nothing was found');
+  expect(played(always).map((line) => JSON.parse(line).digest)).not.toEqual(
+    played(everysec).map((line) => JSON.parse(line).digest),
+  );
+});
+
 test('a race is found, shrunk, kept with its report, and comes out again', async () => {
   const { status, output, folder } = await hunted([
     '--lock',

@@ -173,6 +173,18 @@ describe.runIf(haveCompiler)('a simulated server', () => {
     host.kill();
   });
 
+  test('has a log of its full size where that is zeroed, with zeros where nothing was synced', () => {
+    const host = new TestHost('zeroed', EVERYSEC).start();
+    host.sleep(2_100);
+    for (let n = 0; n < 50; n++) host.ask(`SET k${n} 1`);
+    const log = host.losesPower('zeros').find(({ name }) => name === LOG)!;
+    expect(log.leftBytes).toBe(log.writtenBytes);
+    expect(log.zeroedBytes).toBe(log.writtenBytes - log.durableBytes);
+    const bytes = readFileSync(join(host.folder, LOG));
+    expect(bytes.subarray(log.durableBytes).every((byte) => byte === 0)).toBe(true);
+    expect(bytes.subarray(0, log.durableBytes).includes(0)).toBe(false);
+  });
+
   test('has a snapshot that a child saved, in no time, whatever happens to the power then', () => {
     const host = new TestHost('snapshot', []).start();
     host.ask('SET k 1');
