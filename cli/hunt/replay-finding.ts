@@ -14,7 +14,10 @@ import { CLIENT_ARGV, fingerprintOf, type ScheduleResult } from './schedule.js';
 import { provideSimulation } from './simulation.js';
 import { WorldProcess } from './world-process.js';
 
-/** Resolves with the exit status: 1 where the last replay found it, 0 where that held, 2 where nothing can be told. */
+/**
+ * Resolves with the exit status: 1 where the last replay found it, 0 where that held, 2 where nothing can be told. Throws UsageError
+ * where what decides the course of events is not as it was, unless it is to be played anyway.
+ */
 export async function replayFinding(folder: string, flags: ReplayFlags, cwd: string): Promise<number> {
   if (flags.image !== undefined || flags.clientImage !== undefined)
     throw new UsageError('what a hunt found is replayed in simulation, without containers');
@@ -27,7 +30,11 @@ export async function replayFinding(folder: string, flags: ReplayFlags, cwd: str
   try {
     const lock = await putLockModule(config.lock, config.cwd, workFolder);
     const changed = changedSince(finding.pins, pinsOf(lock, redis.path, shim));
-    if (changed.length > 0) say(`note: not as it was when this was found: ${changed.join(', ')}`);
+    if (changed.length > 0) {
+      const differs = `not as it was when this was found: ${changed.join(', ')}`;
+      if (!flags.anyway) throw new UsageError(`${differs}; --anyway plays the same schedule all the same`);
+      say(`note: ${differs}; what happens may be another course of events for that alone`);
+    }
     const again: RunConfig = { ...config, redis, clientArgv: CLIENT_ARGV };
     const times = flags.untilViolation ? SEEDS : (flags.times ?? 1);
     const order = finding.order ? { order: orderAgain(finding.order) } : {};

@@ -14,7 +14,8 @@ import { UsageError } from '../common/errors.js';
 import type { OrderRequest } from './exhaustive/course.js';
 import type { ScheduleRequest, ScheduleResult, WorldAnswer } from './schedule.js';
 
-const MAIN = fileURLToPath(new URL('./world-main.js', import.meta.url));
+/** The program that plays them, as it is compiled. */
+export const WORLD_MAIN = fileURLToPath(new URL('./world-main.js', import.meta.url));
 /**
  * Of the processors' time, for some seconds of virtual time that take a tenth of one. Not of real time: on a busy machine a schedule
  * would not end that ends on a quiet one.
@@ -140,7 +141,7 @@ export class WorldProcess {
 
   private start(): ChildProcess {
     // Short-lived objects of many schedules: a larger nursery is emptied less often.
-    const node = [process.execPath, '--max-semi-space-size=32', MAIN];
+    const node = [process.execPath, '--max-semi-space-size=32', WORLD_MAIN];
     const { core, cwd, env } = this.options;
     const withUs = findOnPath('setpriv') ? ['setpriv', '--pdeathsig', 'KILL', '--'] : [];
     const onCore = core !== undefined && findOnPath('taskset') ? ['taskset', '-c', String(core)] : [];

@@ -14,7 +14,15 @@ export const huntFindingSchema = z.strictObject({
   /** Of an exhaustive search: its bound, and everything that was done, in order. Absent: the plan tells. */
   order: z.strictObject({ operations: z.number().int(), faults: z.number().int(), course: z.array(text) }).optional(),
   /** What decides, beside config and plan, what happens: versions, or the beginning of a SHA-256. */
-  pins: z.strictObject({ node: text, ioredis: text, lock: text, server: text, shim: text }),
+  pins: z.strictObject({
+    node: text,
+    ioredis: text,
+    lock: text,
+    server: text,
+    shim: text,
+    /** Of this tool, all that a world is made of; absent: it was kept before that was said. */
+    harness: text.optional(),
+  }),
 });
 
 export type HuntFinding = z.output<typeof huntFindingSchema>;
