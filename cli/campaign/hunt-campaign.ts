@@ -19,7 +19,7 @@ import type { Say } from '../common/say.js';
 import { orderAgain } from '../hunt/exhaustive/course.js';
 import { readFinding } from '../hunt/finding.js';
 import { type AskedHunt, addHuntFlags, askHunt, type HuntFlags } from '../hunt/flags.js';
-import { playInWorld, scheduleOf, shrinkFinding } from '../hunt/hunt.js';
+import { lessOf, playInWorld, scheduleOf, shrinkFinding } from '../hunt/hunt.js';
 import { configOf, scheduling } from '../hunt/hunt-command.js';
 import { keepFinding } from '../hunt/kept-finding.js';
 import { putLockModule } from '../hunt/lock-module.js';
@@ -296,8 +296,8 @@ async function keepReplays({ campaign, folder, say }: Playing, theirs: readonly 
       onEndless() {},
       isStopped: () => false,
     });
-    const { clients, timeLimitMs } = shrunk;
-    const config = { ...at.config, runId: slug, clients, timeLimitMs, reproduce: commandLine(['replay', place]) };
+    const less = lessOf(at.config, shrunk);
+    const config = { ...at.config, ...less, runId: slug, reproduce: commandLine(['replay', place]) };
     const finding = {
       found,
       fingerprint,

@@ -39,11 +39,13 @@ export async function confirmOnServers({ place, config, fingerprint, times }: Co
   }
   // Programs warm up for longer; from then on it is the same plan.
   const timeLimitMs = config.timeLimitMs - CLEAN_START_MS + WARM_UP_MS;
+  // So few turns are enough where each comes when the schedule has it.
+  const { turns: _, ...request } = requestOf(config);
   const prepare = createPreparer(prepared.machine, join(place, REAL_RUNS), quiet);
   const stop = new StopRequests(true);
   let [found, played] = [0, 0];
   for (; played < times; played++) {
-    const run = await prepare({ ...requestOf(config), timeLimitMs, replayOf: config.runId }, prepared.plan);
+    const run = await prepare({ ...request, timeLimitMs, replayOf: config.runId }, prepared.plan);
     const ended = await supervise(run, { json: false, quiet: true }, stop);
     if (ended === 'not-begun') break;
     if (!ended.results) throw new Error(`a run on real servers could not be made; see ${run.folder}`);

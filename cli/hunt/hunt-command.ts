@@ -18,7 +18,7 @@ import type { OrderPlayed } from './exhaustive/course.js';
 import { exhaustAndTell, exhaustedStatus } from './exhaustive/told.js';
 import { failsBy, isOpen } from './failing.js';
 import { type AskedHunt, askHunt, HUNT, type HuntFlags } from './flags.js';
-import { type HuntTotals, hunt, type NewFinding } from './hunt.js';
+import { type HuntTotals, hunt, lessOf, type NewFinding } from './hunt.js';
 import { findingText, keepFinding } from './kept-finding.js';
 import { putLockModule } from './lock-module.js';
 import { CLEAN_START_MS, CLIENT_ARGV, type Discovery, fingerprintOf, type ScheduleResult } from './schedule.js';
@@ -75,8 +75,8 @@ export async function huntCommand(typed: HuntFlags, invocation: Invocation): Pro
       const after = seconds();
       const place = join(folder, String(kept.length));
       const reproduce = commandLine(['replay', shownPath(place, where.cwd)]);
-      const { clients, timeLimitMs } = finding.shrunk;
-      const whole = { ...config, runId: `${id}-${kept.length}`, seed: finding.seed, reproduce, clients, timeLimitMs };
+      const less = lessOf(config, finding.shrunk);
+      const whole = { ...config, ...less, runId: `${id}-${kept.length}`, seed: finding.seed, reproduce };
       const { minimal, replayed, messages } = await keepFinding(place, whole, finding, options, isStopped);
       const { fingerprint } = finding;
       const confirmed =

@@ -138,9 +138,13 @@ export function shrinkFinding(
   fingerprint: string,
   { onEndless, isStopped }: { onEndless(): void; isStopped(): boolean },
 ): Promise<Shrunk> {
-  const { clients, timeLimitMs } = config;
-  const finds = async ({ steps, ...less }: Shrinkable) => {
-    const again = await playInWorld(world, { ...schedule, steps }, { ...config, ...less }).catch((error) => {
+  const { clients, keys, timeLimitMs } = config;
+  const finds = async (tried: Shrinkable) => {
+    const again = await playInWorld(
+      world,
+      { ...schedule, steps: tried.steps },
+      { ...config, ...lessOf(config, tried) },
+    ).catch((error) => {
       // Not every workload can do with fewer clients: what cannot be played does not find it.
       if (error instanceof UsageError) return undefined;
       throw error;
@@ -150,7 +154,15 @@ export function shrinkFinding(
     onEndless();
     return false;
   };
-  return shrinkSchedule({ steps: schedule.steps, clients, timeLimitMs }, finds, isStopped);
+  return shrinkSchedule({ steps: schedule.steps, clients, keys: keys.length, timeLimitMs }, finds, isStopped);
+}
+
+/** What is less of a config. */
+export function lessOf(
+  config: Pick<RunConfig, 'keys'>,
+  { clients, keys, timeLimitMs, turns }: Shrinkable,
+): Pick<RunConfig, 'clients' | 'keys' | 'timeLimitMs' | 'turns'> {
+  return { clients, keys: config.keys.slice(0, keys), timeLimitMs, ...(turns && { turns }) };
 }
 
 /**

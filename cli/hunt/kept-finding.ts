@@ -11,6 +11,7 @@ import { orderAgain } from './exhaustive/course.js';
 import { FINDING, LOCK_MODULE, pinsOf } from './finding.js';
 import type { NewFinding } from './hunt.js';
 import { type Discovery, discoveryOf, fingerprintOf } from './schedule.js';
+import type { Shrunk } from './shrink.js';
 import { WorldProcess } from './world-process.js';
 
 /** How often a minimal schedule is played again, each time in a process of its own. */
@@ -93,9 +94,7 @@ export function findingText(
   const shrinking = order
     ? `with ${count(faults)}`
     : `shrunk from ${count(faults)} to ${shrunk.steps.length} in ${shrunk.executions} executions${shrunk.isMinimal ? '' : ', and not further'}`;
-  const minimal = order
-    ? `  in this order: ${order.course.join('; ')}`
-    : `  minimal: ${shrunk.clients} clients, ${shrunk.timeLimitMs / 1e3} s, ${shrunk.steps.length === 0 ? 'no fault at all' : shrunk.steps.map(stepText).join('; ')}`;
+  const minimal = order ? `  in this order: ${order.course.join('; ')}` : `  minimal: ${scheduleText(shrunk)}`;
   return [
     `${WHOSE[found.blame]}, ${after}; ${shrinking}; ${told.again}`,
     `  ${found.class} (${found.kind}): ${found.sentence}`,
@@ -103,6 +102,16 @@ export function findingText(
     ...(told.messages === '' ? [] : [told.messages]),
     `Reproduce: ${told.reproduce}`,
   ].join('\n');
+}
+
+/** "2 clients (c1 3 turns, c2 1), 1.5 s, pause of c1 from 0.7 to 1.2 s" */
+function scheduleText({ clients, keys, timeLimitMs, turns, steps }: Shrunk): string {
+  const taken = Object.entries(turns ?? {}).map(
+    ([slot, n], at) => `${slot} ${n}${at > 0 ? '' : n === 1 ? ' turn' : ' turns'}`,
+  );
+  const who = `${clients} clients${taken.length > 0 ? ` (${taken.join(', ')})` : ''}`;
+  const what = steps.length === 0 ? 'no fault at all' : steps.map(stepText).join('; ');
+  return [who, ...(keys > 1 ? [`${keys} keys`] : []), `${timeLimitMs / 1e3} s`, what].join(', ');
 }
 
 /** "delay of r1 (delayMs 50, direction out) from 0.655 to 1.319 s" */

@@ -1,27 +1,39 @@
 /**
- * From a schedule that found something to the smallest that finds the same: without any fault that can be left out, with as few
- * clients and as little time as do, with each fault that is left as short as fast-check gets it, and in the roundest numbers. What
- * is found is the same where its fingerprint is.
+ * From a schedule that found something to the smallest that finds the same: without any fault that can be left out and anything that one
+ * need not be told, with as few clients, keys and turns of clients and as little time as do, with each fault that is left as short, and what
+ * it is told in numbers as small, as fast-check gets it, and in the roundest numbers. What is found is the same where its fingerprint is.
+ *
+ * Of what is left nothing can be left out by itself: where all of it was tried, each part was, beside all the others as they are in the end.
  */
 import fc from 'fast-check';
 import { clientSlot } from '../../harness/run/run.js';
 import type { PlanStep } from '../../harness/vocabulary/faults.js';
+import { faults } from '../../nemesis/index.js';
 
 /** More is not worth the time: by then what is left is small, as a rule. */
 const MOST_EXECUTIONS = 300;
 const FEWEST_CLIENTS = 2;
 /** Time limits that are tried are multiples of it. */
 const TIME_MS = 500;
+const FEWEST_TIMES = 2;
+/** Of a client whose turns are not limited yet. Where all of them are too few, it has as many as fit. */
+const TURNS_TRIED = [0, 1, 2, 4, 8, 16, 32];
 /** Multiples of these are rounder than others, the first most of all. */
-const ROUND_MS = [100, 50, 10];
-/** No fault becomes longer than so many times for a rounder number. */
+const ROUND = [100, 50, 10];
+/** What is counted in them is as round in multiples of so many. */
+const ROUND_IN: Readonly<Record<string, number>> = { ms: 1, ppm: 1_000 };
+/** Nothing becomes longer than so many times for a rounder number. */
 const LONGER_BY_AT_MOST = 1.25;
 
 /** What of a schedule can be less. */
 export interface Shrinkable {
   steps: PlanStep[];
   clients: number;
+  /** How many of the run's, the first ones. */
+  keys: number;
   timeLimitMs: number;
+  /** As in `RunConfig`; absent: as many as fit. */
+  turns?: Record<string, number>;
 }
 
 export interface Shrunk extends Shrinkable {
@@ -39,26 +51,55 @@ export async function shrinkSchedule(
   isStopped: () => boolean = () => false,
 ): Promise<Shrunk> {
   let executions = 0;
+  let isMinimal = true;
   const known = new Map([[JSON.stringify(found), true]]);
   const stillFinds: Finds = async (tried) => {
     const key = JSON.stringify(tried);
     const before = known.get(key);
     if (before !== undefined) return before;
     // What was not tried does not find it, as far as anybody knows: so shrinking comes to its end.
-    if (executions >= MOST_EXECUTIONS || isStopped()) return false;
+    if (executions >= MOST_EXECUTIONS || isStopped()) {
+      isMinimal = false;
+      return false;
+    }
     executions++;
     const does = await finds(tried);
     known.set(key, does);
     return does;
   };
-  const needed = await withFewerNames(await withoutWhatIsNotNeeded(found, stillFinds), stillFinds);
-  const small = await inLessTime(await withFewerClients(needed, stillFinds), stillFinds);
-  const least = await rounded(await shortened(small, stillFinds), stillFinds);
-  return { ...least, executions, isMinimal: executions < MOST_EXECUTIONS && !isStopped() };
+  let left = await withoutWhatIsNotNeeded(found, stillFinds);
+  for (;;) {
+    const smaller = await rounded(await inSmallerNumbers(left, stillFinds), stillFinds);
+    // With other numbers something may be left out that could not be before.
+    left = await withoutWhatIsNotNeeded(smaller, stillFinds);
+    if (isSame(left, smaller)) return { ...left, executions, isMinimal };
+  }
+}
+
+/** Part by part, until none can be left out. */
+async function withoutWhatIsNotNeeded(found: Shrinkable, finds: Finds): Promise<Shrinkable> {
+  const passes = [
+    withFewerSteps,
+    withFewerNames,
+    withoutArguments,
+    withFewerClients,
+    withFewerKeys,
+    inLessTime,
+    withFewerTurns,
+  ];
+  for (let left = found; ; ) {
+    const before = left;
+    for (const pass of passes) left = await pass(left, finds);
+    if (isSame(left, before)) return left;
+  }
+}
+
+function isSame(one: Shrinkable, other: Shrinkable): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
 }
 
 /** Without any step that can be left out, one after the other, until none can. */
-async function withoutWhatIsNotNeeded(found: Shrinkable, finds: Finds): Promise<Shrinkable> {
+async function withFewerSteps(found: Shrinkable, finds: Finds): Promise<Shrinkable> {
   let left = found;
   for (let at = 0; at < left.steps.length; ) {
     const fewer = { ...left, steps: left.steps.filter((_, n) => n !== at) };
@@ -88,71 +129,175 @@ async function withFewerNames(found: Shrinkable, finds: Finds): Promise<Shrinkab
   return left;
 }
 
+/** Of what a fault is told nothing that it need not be: then it is as the fault itself says. */
+async function withoutArguments(found: Shrinkable, finds: Finds): Promise<Shrinkable> {
+  let left = found;
+  for (const n of found.steps.keys())
+    for (const name of Object.keys(left.steps[n]!.args ?? {})) {
+      if (ruleOf(left.steps[n]!, name)?.required) continue;
+      const { args, ...step } = left.steps[n]!;
+      const { [name]: _, ...fewer } = args!;
+      const tried = withStep(left, n, Object.keys(fewer).length === 0 ? step : { ...step, args: fewer });
+      if (await finds(tried)) left = tried;
+    }
+  return left;
+}
+
 /** The first ones of them, all that are struck among these. */
 async function withFewerClients(found: Shrinkable, finds: Finds): Promise<Shrinkable> {
   const strikes = (clients: number) =>
     Array.from({ length: found.clients - clients }, (_, n) => clientSlot(clients + n)).some((absent) =>
       found.steps.some(({ target }) => typeof target !== 'string' && target.names.includes(absent)),
     );
+  const fewer = range(FEWEST_CLIENTS, found.clients - 1).filter((clients) => !strikes(clients));
   return (
-    (await firstThatFinds(
-      range(FEWEST_CLIENTS, found.clients - 1)
-        .filter((clients) => !strikes(clients))
-        .map((clients) => ({ ...found, clients })),
+    (await firstOf(
+      fewer.map((clients) => withTurns({ ...found, clients }, found.turns)),
+      finds,
+    )) ?? found
+  );
+}
+
+async function withFewerKeys(found: Shrinkable, finds: Finds): Promise<Shrinkable> {
+  return (
+    (await firstOf(
+      range(1, found.keys - 1).map((keys) => ({ ...found, keys })),
       finds,
     )) ?? found
   );
 }
 
 async function inLessTime(found: Shrinkable, finds: Finds): Promise<Shrinkable> {
-  const limits = range(2, Math.ceil(found.timeLimitMs / TIME_MS) - 1).map((n) => n * TIME_MS);
-  return (
-    (await firstThatFinds(
-      limits.map((timeLimitMs) => ({ ...found, timeLimitMs })),
-      finds,
-    )) ?? found
-  );
+  const lasting = (times: number) => ({ ...found, timeLimitMs: times * TIME_MS });
+  const now = Math.ceil(found.timeLimitMs / TIME_MS);
+  const least = await fewest(FEWEST_TIMES, now, (times) => finds(lasting(times)));
+  return least < now ? lasting(least) : found;
 }
 
-async function shortened(found: Shrinkable, finds: Finds): Promise<Shrinkable> {
-  const { steps } = found;
-  if (steps.length === 0) return found;
-  const lasting = (lengthsMs: readonly number[]): Shrinkable => ({
-    ...found,
-    steps: steps.map((step, n) => ({ ...step, forMs: lengthsMs[n]! })),
+/** Client by client. */
+async function withFewerTurns(found: Shrinkable, finds: Finds): Promise<Shrinkable> {
+  let left = found;
+  for (const slot of Array.from({ length: found.clients }, (_, n) => clientSlot(n))) {
+    const taking = (turns: number) => withTurns(left, { ...left.turns, [slot]: turns });
+    const does = (turns: number) => finds(taking(turns));
+    const now = left.turns?.[slot];
+    const first = now ?? (await firstOf(TURNS_TRIED, does));
+    if (first === undefined) continue;
+    const tooFew = now === undefined ? TURNS_TRIED[TURNS_TRIED.indexOf(first) - 1] : undefined;
+    left = taking(await fewest(tooFew === undefined ? 0 : tooFew + 1, first, does));
+  }
+  return left;
+}
+
+/** `turns` of the clients that there are. */
+function withTurns({ turns: _, ...rest }: Shrinkable, turns: Shrinkable['turns']): Shrinkable {
+  const slots = Array.from({ length: rest.clients }, (_, n) => clientSlot(n));
+  const theirs = slots.flatMap((slot) => (turns?.[slot] === undefined ? [] : [[slot, turns[slot]] as const]));
+  return theirs.length === 0 ? rest : { ...rest, turns: Object.fromEntries(theirs) };
+}
+
+/** A number that a step has: how long it lasts, or one that its fault is told and that is an amount of something. */
+interface StepsNumber {
+  value: number;
+  unit: string;
+  /** When it begins, of which earlier is not less. */
+  isMoment?: true;
+  /** The step with another. Undefined: its fault would not take that. */
+  as(value: number): PlanStep | undefined;
+}
+
+function numbersOf(step: PlanStep): StepsNumber[] {
+  const told = Object.entries(step.args ?? {}).flatMap(([name, value]): StepsNumber[] => {
+    const rule = ruleOf(step, name);
+    if (typeof value !== 'number' || rule?.unit === undefined) return [];
+    const as = (other: number) =>
+      rule.check(other) === undefined ? { ...step, args: { ...step.args, [name]: other } } : undefined;
+    return [{ value, unit: rule.unit, as }];
   });
-  const lengths = fc.tuple(...steps.map(({ forMs }) => fc.integer({ min: Math.min(1, forMs), max: forMs })));
-  const out = await fc.check(
-    fc.asyncProperty(lengths, async (tried) => !(await finds(lasting(tried)))),
-    { examples: [[steps.map(({ forMs }) => forMs)]], numRuns: 1 },
-  );
-  const [shorter] = out.counterexample ?? [];
-  return shorter ? lasting(shorter) : found;
+  const lasts = (forMs: number) => (forMs > 0 ? { ...step, forMs } : undefined);
+  return [
+    ...('atMs' in step
+      ? [{ value: step.atMs, unit: 'ms', isMoment: true as const, as: (atMs: number) => ({ ...step, atMs }) }]
+      : []),
+    { value: step.forMs, unit: 'ms', as: lasts },
+    ...told,
+  ];
 }
 
-/** When each fault begins, and then how long it lasts, one after the other: a little longer for a rounder number. */
-async function rounded(found: Shrinkable, finds: Finds): Promise<Shrinkable> {
+/** One after the other: each as near to nothing as still finds it. */
+async function inSmallerNumbers(found: Shrinkable, finds: Finds): Promise<Shrinkable> {
   let left = found;
   for (const n of found.steps.keys())
-    for (const field of ['atMs', 'forMs'] as const) {
-      const exact = (left.steps[n] as { atMs?: number; forMs: number })[field];
-      if (exact === undefined) continue;
-      const already = ROUND_MS.findIndex((ms) => exact % ms === 0);
-      const rounder = ROUND_MS.slice(0, already < 0 ? undefined : already).flatMap((ms) => near(exact, ms, field));
-      const tried = rounder.map((ms) => ({ ...left, steps: left.steps.with(n, { ...left.steps[n]!, [field]: ms }) }));
-      left = (await firstThatFinds(tried, finds)) ?? left;
+    for (const place of numbersOf(found.steps[n]!).keys()) {
+      const number = numbersOf(left.steps[n]!)[place]!;
+      if (number.isMoment || number.value === 0) continue;
+      const between = { min: Math.min(0, number.value), max: Math.max(0, number.value) };
+      const out = await fc.check(
+        fc.asyncProperty(fc.integer(between), async (tried) => {
+          const step = number.as(tried);
+          return step === undefined || !(await finds(withStep(left, n, step)));
+        }),
+        { examples: [[number.value]], numRuns: 1 },
+      );
+      const [smaller] = out.counterexample ?? [];
+      if (smaller !== undefined) left = withStep(left, n, number.as(smaller)!);
     }
   return left;
 }
 
-/** The multiples on both sides; nothing lasts for no time, or for much longer. */
-function near(exact: number, ms: number, field: 'atMs' | 'forMs'): number[] {
-  const below = Math.floor(exact / ms) * ms;
-  return [below, below + ms].filter((one) => field === 'atMs' || (one > 0 && one <= LONGER_BY_AT_MOST * exact));
+/** One after the other, in the order of `numbersOf`: a little longer for a rounder number. */
+async function rounded(found: Shrinkable, finds: Finds): Promise<Shrinkable> {
+  let left = found;
+  for (const n of found.steps.keys())
+    for (const place of numbersOf(found.steps[n]!).keys()) {
+      const { value, unit, isMoment, as } = numbersOf(left.steps[n]!)[place]!;
+      const round = ROUND.map((one) => one * (ROUND_IN[unit] ?? 1));
+      const already = round.findIndex((one) => value % one === 0);
+      const tried = round
+        .slice(0, already < 0 ? undefined : already)
+        .flatMap((one) => near(value, one, isMoment === true))
+        .flatMap((rounder) => as(rounder) ?? []);
+      left =
+        (await firstOf(
+          tried.map((step) => withStep(left, n, step)),
+          finds,
+        )) ?? left;
+    }
+  return left;
 }
 
-async function firstThatFinds(tried: readonly Shrinkable[], finds: Finds): Promise<Shrinkable | undefined> {
-  for (const one of tried) if (await finds(one)) return one;
+/** The multiples on both sides. What is no moment does not become nothing, or much more. */
+function near(exact: number, of: number, isMoment: boolean): number[] {
+  const below = Math.floor(exact / of) * of;
+  const isLittleMore = (one: number) => one !== 0 && Math.abs(one) <= LONGER_BY_AT_MOST * Math.abs(exact);
+  return [below, below + of].filter((one) => isMoment || isLittleMore(one));
+}
+
+function withStep(found: Shrinkable, n: number, step: PlanStep): Shrinkable {
+  return { ...found, steps: found.steps.with(n, step) };
+}
+
+function ruleOf({ fault }: PlanStep, name: string) {
+  return faults[fault]?.args[name];
+}
+
+/**
+ * The smallest number from `min` to `now` of which it is known that it does and one less does not; `now` does. Found by halves: where one does,
+ * more do, as a rule.
+ */
+async function fewest(min: number, now: number, does: (number: number) => Promise<boolean>): Promise<number> {
+  if (now <= min || !(await does(now - 1))) return now;
+  let [low, high] = [min, now - 1];
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    if (await does(middle)) high = middle;
+    else low = middle + 1;
+  }
+  return high;
+}
+
+async function firstOf<One>(all: readonly One[], does: (one: One) => Promise<boolean>): Promise<One | undefined> {
+  for (const one of all) if (await does(one)) return one;
   return undefined;
 }
 

@@ -29,6 +29,8 @@ export interface RunConfig {
   /** Callers in each client process; absent: one. */
   callers?: number;
   keys: string[];
+  /** How many turns a client slot takes at the most (`run/limited-turns.ts`), of those for which that is said; absent: all as many as fit. */
+  turns?: Record<string, number>;
   /** How long a client program may take to start; absent: as the protocol says. */
   startsWithinMs?: number;
   leaseMs: number;

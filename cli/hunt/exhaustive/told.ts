@@ -28,7 +28,7 @@ export interface ToldOptions {
 /** Tells as it goes; resolves with what was played. */
 export async function exhaustAndTell(options: ToldOptions): Promise<ExhaustTotals> {
   const { worlds, config, bound, isReduced, onCourse, goesOn, say, seconds } = options;
-  const { clients, timeLimitMs, seed } = config;
+  const { clients, keys, timeLimitMs, seed } = config;
   let toldAt = 0;
   say(
     `every order of ${plural(clients, 'client')}, ${plural(bound.operations, 'operation')} each, with at most ${plural(bound.faults, 'fault')} (${EXHAUSTED_FAULTS.join(', ')})`,
@@ -51,7 +51,7 @@ export async function exhaustAndTell(options: ToldOptions): Promise<ExhaustTotal
         schedule: courses,
         seed,
         faults,
-        shrunk: { steps: [], clients, timeLimitMs, executions: 0, isMinimal: true },
+        shrunk: { steps: [], clients, keys: keys.length, timeLimitMs, executions: 0, isMinimal: true },
         order: { ...bound, course: course.map(({ id }) => id) },
       }),
     onProgress: ({ courses, left }) => {

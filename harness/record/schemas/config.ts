@@ -70,6 +70,7 @@ export const runConfigSchema = describes<RunConfig>()(
     clients: z.int().min(1).max(200),
     callers: z.int().min(2).max(26).optional(),
     keys: z.array(name).min(1).max(1_000),
+    turns: z.record(name, z.int().min(0)).optional(),
     startsWithinMs: positive.optional(),
     leaseMs: positive,
     waitMs: duration,

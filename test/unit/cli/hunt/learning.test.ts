@@ -44,7 +44,7 @@ async function played(
     seed: 7,
     shard: { index: 1, of: 1 },
     runs,
-    config: { leaseMs: 470 } as HuntOptions['config'],
+    config: { leaseMs: 470, clients: 2, keys: ['lock:0'], timeLimitMs: 2_000 } as HuntOptions['config'],
     topology,
     faults: ['pause', 'delay', 'kill'],
     endMs: END_MS,

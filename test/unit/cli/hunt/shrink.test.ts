@@ -1,6 +1,7 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type Shrinkable, shrinkSchedule } from '../../../../cli/hunt/shrink.js';
+import { createRandom } from '../../../../harness/runtimes/random.js';
 import type { PlanStep } from '../../../../harness/vocabulary/faults.js';
 import { SEARCHED, searchArbitrary } from '../../../../nemesis/index.js';
 
@@ -23,8 +24,8 @@ function drawn(is: (steps: PlanStep[]) => boolean): { steps: PlanStep[]; seed: n
   }
 }
 
-const whole = (steps: PlanStep[]): Shrinkable => ({ steps, clients: 2, timeLimitMs: 1_000 });
-/** Faults only: of clients and time there is as little as can be. */
+const whole = (steps: PlanStep[]): Shrinkable => ({ steps, clients: 2, keys: 1, timeLimitMs: 1_000 });
+/** Faults only: of clients, keys and time there is as little as can be. */
 const shrinkSteps = (steps: PlanStep[], finds: (steps: PlanStep[]) => Promise<boolean>) =>
   shrinkSchedule(whole(steps), (tried) => finds(tried.steps));
 
@@ -80,7 +81,7 @@ test('as few clients and as little time are left as do, and of clients all that 
   });
   const shrunk = (names: string[], least: (tried: Shrinkable) => boolean) =>
     shrinkSchedule(
-      { steps: [step(names, 1_037, 444)], clients: 6, timeLimitMs: 3_500 },
+      { steps: [step(names, 1_037, 444)], clients: 6, keys: 1, timeLimitMs: 3_500 },
       async (tried) => tried.steps.length === 1 && least(tried),
     );
   expect(await shrunk(['c2'], () => true)).toMatchObject({ clients: 2, timeLimitMs: 1_000 });
@@ -108,3 +109,121 @@ test('of those that are named together only those are left that it takes', async
   });
   expect(shrunk.steps[0]!.target).toEqual({ names: ['c3', 'c1'] });
 });
+
+test('as few keys are left as do, and of each client as many turns as it takes', async () => {
+  const many: Shrinkable = { steps: [], clients: 4, keys: 3, timeLimitMs: 1_000 };
+  const turnsOf = ({ turns }: Shrinkable, slot: string) => turns?.[slot] ?? 20;
+  const needs = (tried: Shrinkable) =>
+    tried.clients >= 3 && tried.keys >= 2 && turnsOf(tried, 'c1') >= 11 && turnsOf(tried, 'c3') >= 1;
+  const { executions, ...shrunk } = await shrinkSchedule(many, async (tried) => needs(tried));
+  expect(shrunk).toEqual({ ...many, clients: 3, keys: 2, turns: { c1: 11, c2: 0, c3: 1 }, isMinimal: true });
+  expect(executions).toBeLessThan(40);
+  const endless = await shrinkSchedule(
+    many,
+    async (tried) => turnsOf(tried, 'c1') > 40 || tried.turns?.c1 === undefined,
+  );
+  expect(endless.turns).toEqual({ c2: 0 });
+});
+
+describe('what a fault is told', () => {
+  const told = (fault: string, args: Record<string, number | string>): PlanStep => ({
+    fault,
+    target: { names: ['r1'] },
+    atMs: 100,
+    forMs: 100,
+    args,
+  });
+  const shrunkArgs = async (step: PlanStep, needs: (args: NonNullable<PlanStep['args']>) => boolean) => {
+    const { steps } = await shrinkSteps([step], async ([one]) => one !== undefined && needs(one.args ?? {}));
+    return steps[0]!.args;
+  };
+
+  test('is left out where it need not be said', async () => {
+    const step = told('delay', { delayMs: 200, jitterMs: 5, direction: 'out' });
+    expect(await shrunkArgs(step, () => true)).toBeUndefined();
+    expect(await shrunkArgs(step, ({ direction }) => direction === 'out')).toEqual({ direction: 'out' });
+  });
+
+  test('is as little as does, in the roundest number', async () => {
+    const step = told('delay', { delayMs: 200, jitterMs: 50 });
+    expect(await shrunkArgs(step, ({ delayMs = 50 }) => Number(delayMs) >= 87)).toEqual({ delayMs: 100 });
+    // Rounder would be much more.
+    expect(
+      await shrunkArgs(step, ({ delayMs = 50, jitterMs = 0 }) => delayMs === 200 && Number(jitterMs) >= 7),
+    ).toEqual({
+      delayMs: 200,
+      jitterMs: 7,
+    });
+  });
+
+  test('is never what the fault would not take, and what it must be told stays', async () => {
+    const tried: unknown[] = [];
+    const back = await shrunkArgs(told('clock', { offsetMs: -470 }), ({ offsetMs }) => {
+      tried.push(offsetMs);
+      return Number(offsetMs) <= -93;
+    });
+    expect(back).toEqual({ offsetMs: -100 });
+    expect(tried).not.toContain(0);
+    expect(tried).not.toContain(undefined);
+  });
+
+  test('which request is held back is no amount, and stays', async () => {
+    const step = told('preempt', { of: 'going-on', request: 37 });
+    expect(await shrunkArgs(step, ({ request }) => Number(request) >= 30)).toEqual({ request: 37 });
+  });
+});
+
+/** The schedule without one part, each part once. */
+function withoutOnePart({ steps, clients, keys, timeLimitMs, turns }: Shrinkable): Shrinkable[] {
+  const all = { steps, clients, keys, timeLimitMs, ...(turns && { turns }) };
+  const withStep = (n: number, step: PlanStep) => ({ ...all, steps: steps.with(n, step) });
+  return [
+    ...steps.map((_, n) => ({ ...all, steps: steps.toSpliced(n, 1) })),
+    ...steps.flatMap((step, n) =>
+      Object.keys(step.args ?? {}).map((name) => {
+        const { [name]: _, ...args } = step.args!;
+        return withStep(n, { ...step, args });
+      }),
+    ),
+    ...steps.flatMap((step, n) => {
+      const names = typeof step.target === 'string' ? [] : step.target.names;
+      return names.length < 2
+        ? []
+        : names.map((_, at) => withStep(n, { ...step, target: { names: names.toSpliced(at, 1) } }));
+    }),
+    ...(clients > 2 ? [{ ...all, clients: clients - 1 }] : []),
+    ...(keys > 1 ? [{ ...all, keys: keys - 1 }] : []),
+    ...(timeLimitMs > 1_000 ? [{ ...all, timeLimitMs: timeLimitMs - 500 }] : []),
+    ...Object.entries(turns ?? {})
+      .filter(([, left]) => left > 0)
+      .map(([slot, left]) => ({ ...all, turns: { ...turns, [slot]: left - 1 } })),
+  ];
+}
+
+test.each([1, 2, 3, 4, 5, 6])(
+  'of what is left nothing can be left out, also where one thing makes up for another (%i)',
+  async (seed) => {
+    const { steps } = drawn((all) => all.length >= 5);
+    const random = createRandom(seed);
+    const needed = steps.filter(() => random.float() < 0.4).map(({ fault }) => fault);
+    const leastMs = random.int(1, 400);
+    const leastTurns = random.int(0, 12);
+    const needs = (tried: Shrinkable) => {
+      const turns = (slot: string) => tried.turns?.[slot] ?? 30;
+      const lastingMs = tried.steps.reduce((all, { forMs }) => all + forMs, 0);
+      return (
+        needed.every((fault) => tried.steps.some((step) => step.fault === fault)) &&
+        // Fewer clients take more turns, less time takes longer faults, and a second key makes up for a fault.
+        turns('c1') + 2 * tried.clients >= leastTurns + 6 &&
+        lastingMs * tried.timeLimitMs >= 2_000 * Math.min(leastMs, needed.length * 10) &&
+        tried.keys + tried.steps.length >= 3
+      );
+    };
+    const found: Shrinkable = { steps, clients: 4, keys: 3, timeLimitMs: 3_500 };
+    expect(needs(found)).toBe(true);
+    const shrunk = await shrinkSchedule(found, async (tried) => needs(tried));
+    expect(shrunk.isMinimal).toBe(true);
+    expect(needs(shrunk)).toBe(true);
+    for (const fewer of withoutOnePart(shrunk)) expect([fewer, needs(fewer)]).toEqual([fewer, false]);
+  },
+);
