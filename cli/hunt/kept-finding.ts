@@ -105,7 +105,7 @@ export function findingText(
 }
 
 /** "2 clients (c1 3 turns, c2 1), 1.5 s, pause of c1 from 0.7 to 1.2 s" */
-function scheduleText({ clients, keys, timeLimitMs, turns, steps }: Shrunk): string {
+export function scheduleText({ clients, keys, timeLimitMs, turns, steps }: Shrunk): string {
   const taken = Object.entries(turns ?? {}).map(
     ([slot, n], at) => `${slot} ${n}${at > 0 ? '' : n === 1 ? ' turn' : ' turns'}`,
   );

@@ -17,7 +17,7 @@ const FEWEST_CLIENTS = 2;
 const TIME_MS = 500;
 const FEWEST_TIMES = 2;
 /** Of a client whose turns are not limited yet. Where all of them are too few, it has as many as fit. */
-const TURNS_TRIED = [0, 1, 2, 4, 8, 16, 32];
+const TURNS_TRIED = [0, 1, 2, 4, 8, 16, 32, 64, 128];
 /** Multiples of these are rounder than others, the first most of all. */
 const ROUND = [100, 50, 10];
 /** What is counted in them is as round in multiples of so many. */
