@@ -1,6 +1,7 @@
 /** All benchmarks, by their names. */
 import { benchAccept } from './accept.js';
 import { benchCheckers } from './checkers.js';
+import { benchConfirm } from './confirm.js';
 import { benchConform } from './conform.js';
 import { benchHistory } from './history.js';
 import { benchHunt } from './hunt.js';
@@ -36,6 +37,10 @@ export const benchmarks: Record<string, { summary: string; run(argv: string[]): 
     summary:
       'whether planted mistakes that take one fault, or two, are shrunk to no more of them, in how many executions',
     run: benchShrink,
+  },
+  confirm: {
+    summary: 'how often real servers show what was found in virtual time, by kind of finding',
+    run: benchConfirm,
   },
   accept: {
     summary:

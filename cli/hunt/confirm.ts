@@ -25,8 +25,17 @@ export interface ConfirmOptions {
   times: number;
 }
 
-/** Resolves with the outcome in words. Rejects where a run fails for another reason than what this machine lacks. */
-export async function confirmOnServers({ place, config, fingerprint, times }: ConfirmOptions): Promise<string> {
+/** In how many of the runs it was found again; or what this machine needs for them. */
+export type Confirmation = { found: number; played: number } | { needs: string };
+
+export function confirmationText(confirmed: Confirmation): string {
+  return 'needs' in confirmed
+    ? `not confirmable: needs ${confirmed.needs}`
+    : `on real servers ${confirmed.found} of ${confirmed.played}`;
+}
+
+/** Rejects where a run fails for another reason than what this machine lacks. */
+export async function confirmOnServers({ place, config, fingerprint, times }: ConfirmOptions): Promise<Confirmation> {
   const quiet = () => {};
   let prepared: { machine: Machine; plan: Plan };
   try {
@@ -34,7 +43,7 @@ export async function confirmOnServers({ place, config, fingerprint, times }: Co
     const topology = planTopology(topologies[config.topology]!, config.topologyOptions, config.clients);
     prepared = { machine, plan: readPlanFile(join(place, 'plan.json'), 'the plan', topology, machine.unavailable) };
   } catch (error) {
-    if (error instanceof UsageError || error instanceof PlanError) return `not confirmable: needs ${error.message}`;
+    if (error instanceof UsageError || error instanceof PlanError) return { needs: error.message };
     throw error;
   }
   // Programs warm up for longer; from then on it is the same plan.
@@ -51,5 +60,5 @@ export async function confirmOnServers({ place, config, fingerprint, times }: Co
     if (!ended.results) throw new Error(`a run on real servers could not be made; see ${run.folder}`);
     if (discoveriesOf(ended.results).some((one) => fingerprintOf(one) === fingerprint)) found++;
   }
-  return `on real servers ${found} of ${played}`;
+  return { found, played };
 }

@@ -13,7 +13,7 @@ import type { Invocation } from '../run/ask-run.js';
 import { withConfig } from '../run/config-file.js';
 import { SEEDS } from '../run/flags.js';
 import { askServer } from '../run/machine-flags.js';
-import { confirmOnServers } from './confirm.js';
+import { confirmationText, confirmOnServers } from './confirm.js';
 import type { OrderPlayed } from './exhaustive/course.js';
 import { exhaustAndTell, exhaustedStatus } from './exhaustive/told.js';
 import { failsBy, isOpen } from './failing.js';
@@ -82,7 +82,7 @@ export async function huntCommand(typed: HuntFlags, invocation: Invocation): Pro
       const confirmed =
         asked.confirm &&
         !isStopped() &&
-        (await confirmOnServers({ place, config: whole, fingerprint, times: asked.confirm }));
+        confirmationText(await confirmOnServers({ place, config: whole, fingerprint, times: asked.confirm }));
       const again = [replayed, ...(confirmed ? [confirmed] : [])].join('; ');
       say(findingText({ ...finding, found: minimal }, { after, again, reproduce, messages }));
     };
