@@ -70,13 +70,13 @@ export async function shrinkSchedule(
   let left = await withoutWhatIsNotNeeded(found, stillFinds);
   for (;;) {
     const smaller = await rounded(await inSmallerNumbers(left, stillFinds), stillFinds);
-    // With other numbers something may be left out that could not be before.
+    // Beside what is less by now something may be left out that could not be before.
     left = await withoutWhatIsNotNeeded(smaller, stillFinds);
     if (isSame(left, smaller)) return { ...left, executions, isMinimal };
   }
 }
 
-/** Part by part, until none can be left out. */
+/** Part by part, each once. */
 async function withoutWhatIsNotNeeded(found: Shrinkable, finds: Finds): Promise<Shrinkable> {
   const passes = [
     withFewerSteps,
@@ -87,22 +87,26 @@ async function withoutWhatIsNotNeeded(found: Shrinkable, finds: Finds): Promise<
     inLessTime,
     withFewerTurns,
   ];
-  for (let left = found; ; ) {
-    const before = left;
-    for (const pass of passes) left = await pass(left, finds);
-    if (isSame(left, before)) return left;
-  }
+  let left = found;
+  for (const pass of passes) left = await pass(left, finds);
+  return left;
 }
 
 function isSame(one: Shrinkable, other: Shrinkable): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }
 
-/** Without any step that can be left out, one after the other, until none can. */
+/** None, one or two of them alone, where any that are do; else without any step that can be left out, one after the other, until none can. */
 async function withFewerSteps(found: Shrinkable, finds: Finds): Promise<Shrinkable> {
+  // One after the other would end at three of which none can be left out, where another of the schedule's faults alone does.
+  const all = found.steps;
+  const pairs = all.flatMap((one, n) => all.slice(n + 1).map((other) => [one, other]));
+  const few = [[], ...all.map((one) => [one]), ...pairs].filter(({ length }) => length < all.length);
+  const fewest = await firstOf(few, (steps) => finds({ ...found, steps }));
+  if (fewest) return { ...found, steps: fewest };
   let left = found;
   for (let at = 0; at < left.steps.length; ) {
-    const fewer = { ...left, steps: left.steps.filter((_, n) => n !== at) };
+    const fewer = { ...left, steps: left.steps.toSpliced(at, 1) };
     if (await finds(fewer)) {
       left = fewer;
       at = 0;

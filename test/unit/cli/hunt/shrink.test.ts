@@ -49,6 +49,17 @@ test('of two that it takes together both are left', async () => {
   expect(shrunk.steps.map(({ fault }) => fault).sort()).toEqual(['kill', 'pause']);
 });
 
+test('where one does, or two do, it is these, also where three do of which none can be left out', async () => {
+  const { steps } = drawn((all) => new Set(all.map(({ fault }) => fault)).size >= 5);
+  const names = [...new Set(steps.map(({ fault }) => fault))];
+  const has = (tried: PlanStep[], from: number, to?: number) =>
+    names.slice(from, to).every((name) => tried.some(({ fault }) => fault === name));
+  const one = await shrinkSteps(steps, async (tried) => has(tried, 0, 1) || has(tried, 1, 4));
+  expect(one.steps.map(({ fault }) => fault)).toEqual(names.slice(0, 1));
+  const two = await shrinkSteps(steps, async (tried) => has(tried, 0, 2) || has(tried, 2, 5));
+  expect(two.steps.map(({ fault }) => fault)).toEqual(names.slice(0, 2));
+});
+
 test('where nothing is needed nothing is left', async () => {
   const { steps } = drawn(() => true);
   expect((await shrinkSteps(steps, async () => true)).steps).toEqual([]);
@@ -65,11 +76,10 @@ test('it comes to its end where nothing can be left out, and says so where it ra
 test('once it is stopped nothing more is played, and what is left may not be the least', async () => {
   const { steps } = drawn(() => true);
   let plays = 0;
-  const finds = async () => ++plays > 0;
+  const finds = async (tried: Shrinkable) => ++plays > 0 && tried.steps.length === 1;
   const shrunk = await shrinkSchedule(whole(steps), finds, () => plays >= 2);
   expect(plays).toBe(2);
-  expect(shrunk).toMatchObject({ executions: 2, isMinimal: false });
-  expect(shrunk.steps).toHaveLength(steps.length - 2);
+  expect(shrunk).toMatchObject({ steps: [steps[0]], executions: 2, isMinimal: false });
 });
 
 test('as few clients and as little time are left as do, and of clients all that are struck', async () => {
@@ -171,6 +181,23 @@ describe('what a fault is told', () => {
     const step = told('preempt', { of: 'going-on', request: 37 });
     expect(await shrunkArgs(step, ({ request }) => Number(request) >= 30)).toEqual({ request: 37 });
   });
+});
+
+test('what can be left out only beside what is less by then is left out, too', async () => {
+  const step = (fault: string): PlanStep => ({ fault, target: { names: ['c1'] }, atMs: 0, forMs: 400 });
+  const found: Shrinkable = { steps: [step('pause'), step('kill')], clients: 2, keys: 3, timeLimitMs: 1_000 };
+  const has = ({ steps }: Shrinkable, name: string) => steps.find(({ fault }) => fault === name);
+  const { steps: onFewerKeys } = await shrinkSchedule(
+    found,
+    async (tried) => has(tried, 'pause') !== undefined && (tried.keys === 1 || has(tried, 'kill') !== undefined),
+  );
+  expect(onFewerKeys.map(({ fault }) => fault)).toEqual(['pause']);
+  const { steps: besideShorter } = await shrinkSchedule(
+    found,
+    async (tried) =>
+      (has(tried, 'pause')?.forMs ?? 400) <= (has(tried, 'kill') ? 400 : 100) && has(tried, 'pause') !== undefined,
+  );
+  expect(besideShorter.map(({ fault }) => fault)).toEqual(['pause']);
 });
 
 /** The schedule without one part, each part once. */
