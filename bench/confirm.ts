@@ -14,9 +14,9 @@ import { keepFinding, scheduleText } from '../cli/hunt/kept-finding.js';
 import { putLockModule } from '../cli/hunt/lock-module.js';
 import { provideSimulation, type Simulation } from '../cli/hunt/simulation.js';
 import { WorldProcess } from '../cli/hunt/world-process.js';
-import { askedHunt } from './asked-hunt.js';
 import { benchCommand } from './command.js';
 import { print } from './print.js';
+import { askedFor } from './simulated.js';
 
 /** Flags of `hunt`, each with faults that real time has, too. */
 const cases: readonly (readonly string[])[] = [
@@ -64,9 +64,12 @@ async function confirmedOf(
   { shim, redis }: Simulation,
 ): Promise<Confirmed[]> {
   const folder = mkdtempSync(join(tmpdir(), 'lock-torture-bench-confirm-'));
-  const asked = askedHunt(huntArgv);
-  const lock = await putLockModule(asked.run.settings.lock, process.cwd(), folder);
-  const options = { workFolder: folder, shim, lock };
+  const asked = askedFor(huntArgv);
+  const options = {
+    workFolder: folder,
+    shim,
+    lock: await putLockModule(asked.run.settings.lock, process.cwd(), folder),
+  };
   const world = new WorldProcess(options);
   const config = configOf(asked, redis, 'bench', 'npm run bench -- confirm');
   const all: Confirmed[] = [];
