@@ -3,8 +3,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { findOnPath } from '../../../../../harness/machine/command.js';
 import { privateFolder } from '../../../../../harness/machine/private-folder.js';
+import { cacheFolder, findRedis } from '../../../../../harness/machine/redis-binary.js';
 import { buildSimShim } from '../../../../../harness/machine/sim-shim.js';
 import { type Heard, PipePool, type Said } from '../../../../../harness/runtimes/sim/shim-channel.js';
 import { type ServerChannel, WarmServers } from '../../../../../harness/runtimes/sim/warm-servers.js';
@@ -12,55 +12,58 @@ import { haveCompiler } from '../../../../support/needs.js';
 
 const BEGIN_NS = 1e12;
 const CLIENT = 2 ** 31;
-const redis = findOnPath('redis-server');
 
 const asks = (command: string): Heard[] => [{ kind: 'data', id: CLIENT, bytes: Buffer.from(`${command}\r\n`) }];
 const answer = (said: Said[] | undefined) =>
   (said ?? []).map((one) => (one.kind === 'send' ? one.bytes.toString().trim() : one.kind)).join();
 
-test.runIf(haveCompiler && redis)(
-  'a copy goes on where its original was ready, and who heard else is alone',
-  async () => {
-    using cache = privateFolder(join(tmpdir(), 'lock-torture-warm-servers'));
-    const shim = await buildSimShim({ cacheFolder: cache.path, say: () => {} });
-    if (!('path' in shim)) throw new Error(shim.unavailable);
-    const servers = new WarmServers(new PipePool(cache.path));
-    let made = 0;
-    const started = (): ServerChannel => {
-      const cwd = join(cache.path, `host-${made++}`);
-      mkdirSync(cwd);
-      writeFileSync(join(cwd, 'redis.conf'), 'port 6379\nbind 10.77.0.2\nprotected-mode no\nsave ""\n');
-      const env = { LD_PRELOAD: shim.path, SIM_SEED: '1', SIM_ADDRESS: '10.77.0.2', SIM_HOST: 'r1' };
-      return servers.start({ argv: [redis!, 'redis.conf'], env, cwd, log: `${cwd}.log`, nowNs: BEGIN_NS });
-    };
-    const listening = (channel: ServerChannel): ServerChannel => {
-      const listens = channel.first()!.find((one) => one.kind === 'listen')!;
-      const accepted = { kind: 'accepted', id: listens.id, connection: CLIENT, address: '10.77.0.3', port: 1 } as const;
-      expect(answer(channel.step(BEGIN_NS, [accepted]))).toBe('');
-      return channel;
-    };
-    const at = (ms: number) => BEGIN_NS + ms * 1e6;
+test.runIf(haveCompiler)('a copy goes on where its original was ready, and who heard else is alone', async () => {
+  using cache = privateFolder(join(tmpdir(), 'lock-torture-warm-servers'));
+  const shim = await buildSimShim({ cacheFolder: cache.path, say: () => {} });
+  if (!('path' in shim)) throw new Error(shim.unavailable);
+  const redis = await findRedis({ cacheFolder: cacheFolder(), say: () => {} });
+  const servers = new WarmServers(new PipePool(cache.path));
+  let made = 0;
+  const started = (): ServerChannel => {
+    const cwd = join(cache.path, `host-${made++}`);
+    mkdirSync(cwd);
+    writeFileSync(join(cwd, 'redis.conf'), 'port 6379\nbind 10.77.0.2\nprotected-mode no\nsave ""\n');
+    const env = { ...redis.env, LD_PRELOAD: shim.path, SIM_SEED: '1', SIM_ADDRESS: '10.77.0.2', SIM_HOST: 'r1' };
+    return servers.start({
+      argv: [...(redis.loader ?? []), redis.path, 'redis.conf'],
+      env,
+      cwd,
+      log: `${cwd}.log`,
+      nowNs: BEGIN_NS,
+    });
+  };
+  const listening = (channel: ServerChannel): ServerChannel => {
+    const listens = channel.first()!.find((one) => one.kind === 'listen')!;
+    const accepted = { kind: 'accepted', id: listens.id, connection: CLIENT, address: '10.77.0.3', port: 1 } as const;
+    expect(answer(channel.step(BEGIN_NS, [accepted]))).toBe('');
+    return channel;
+  };
+  const at = (ms: number) => BEGIN_NS + ms * 1e6;
 
-    const first = listening(started());
-    expect(answer(first.step(at(1), asks('SET k first')))).toBe('+OK');
-    first.ready();
-    expect(answer(first.step(at(2), asks('INCR n')))).toBe(':1');
+  const first = listening(started());
+  expect(answer(first.step(at(1), asks('SET k first')))).toBe('+OK');
+  first.ready();
+  expect(answer(first.step(at(2), asks('INCR n')))).toBe(':1');
 
-    // It did what the first did; from then on each has what is its own.
-    const second = listening(started());
-    expect(answer(second.step(at(1), asks('SET k first')))).toBe('+OK');
-    second.ready();
-    expect(answer(second.step(at(2), asks('INCR n')))).toBe(':1');
-    expect(answer(second.step(at(3), asks('INCR n')))).toBe(':2');
-    expect(answer(second.step(at(4), asks('GET k')))).toBe('$5\r\nfirst');
-    expect(answer(first.step(at(3), asks('GET n')))).toBe('$1\r\n1');
+  // It did what the first did; from then on each has what is its own.
+  const second = listening(started());
+  expect(answer(second.step(at(1), asks('SET k first')))).toBe('+OK');
+  second.ready();
+  expect(answer(second.step(at(2), asks('INCR n')))).toBe(':1');
+  expect(answer(second.step(at(3), asks('INCR n')))).toBe(':2');
+  expect(answer(second.step(at(4), asks('GET k')))).toBe('$5\r\nfirst');
+  expect(answer(first.step(at(3), asks('GET n')))).toBe('$1\r\n1');
 
-    const other = listening(started());
-    expect(answer(other.step(at(1), asks('SET k other')))).toBe('+OK');
-    other.ready();
-    expect(answer(other.step(at(2), asks('GET k')))).toBe('$5\r\nother');
-    expect(answer(other.step(at(2), asks('GET n')))).toBe('$-1');
+  const other = listening(started());
+  expect(answer(other.step(at(1), asks('SET k other')))).toBe('+OK');
+  other.ready();
+  expect(answer(other.step(at(2), asks('GET k')))).toBe('$5\r\nother');
+  expect(answer(other.step(at(2), asks('GET n')))).toBe('$-1');
 
-    for (const channel of [first, second, other]) channel.kill();
-  },
-);
+  for (const channel of [first, second, other]) channel.kill();
+});
