@@ -1038,9 +1038,18 @@ int fdatasync(int fd) { return fsync(fd); }
 /* Promises nothing. */
 int sync_file_range(int fd, off64_t at, off64_t count, unsigned flags) { return (void)fd, (void)at, (void)count, (void)flags, 0; }
 
+/* jemalloc's own way to what `mallctl` names; absent where the program has another allocator. */
+__attribute__((weak)) int mallctlnametomib(const char *name, size_t *mib, size_t *depth);
+__attribute__((weak)) int mallctlbymib(const size_t *mib, size_t depth, void *old, size_t *length, void *given, size_t given_length);
+
 /* What jemalloc has of the machine differs from one start to the next, and its own thread would spin on a clock that stands. */
 int mallctl(const char *name, void *old, size_t *length, void *given, size_t given_length) {
-  (void)given, (void)given_length;
+  // What its build decides (sizes), and arenas and caches that a program wants of its own: newer servers do not go on without.
+  if (strncmp(name, "arenas.", 7) == 0 || strncmp(name, "tcache.", 7) == 0) {
+    size_t mib[4], depth = sizeof mib / sizeof *mib;
+    if (!mallctlnametomib || mallctlnametomib(name, mib, &depth) != 0) return ENOENT;
+    return mallctlbymib(mib, depth, old, length, given, given_length);
+  }
   if (strncmp(name, "stats.", 6) != 0) return ENOENT;
   if (old && length && *length >= sizeof(size_t)) memset(old, 0, *length), *(size_t *)old = 4 << 20;
   return 0;

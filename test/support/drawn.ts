@@ -4,7 +4,7 @@
  * The draw is fixed, so that a sample which must hold enough of each kind does so in every run; `LOCK_TORTURE_TEST_SEED` draws
  * others.
  */
-export const isDeep = process.env.LOCK_TORTURE_TEST_DEEP === '1';
+const isDeep = process.env.LOCK_TORTURE_TEST_DEEP === '1';
 
 export const SEED = Number(process.env.LOCK_TORTURE_TEST_SEED ?? 20_260_104);
 

@@ -18,7 +18,7 @@ import { RespReader, type RespValue } from '../../../../harness/record/facts/res
 import { PipePool, type Said } from '../../../../harness/runtimes/sim/shim-channel.js';
 import { WarmServers } from '../../../../harness/runtimes/sim/warm-servers.js';
 import type { RedisBinary } from '../../../../harness/vocabulary/topology.js';
-import { drawn, isDeep } from '../../../support/drawn.js';
+import { drawn } from '../../../support/drawn.js';
 import { namedServerHere } from '../../../support/named-server.js';
 import { haveCompiler } from '../../../support/needs.js';
 import { startRedis } from '../../../support/redis-server.js';
@@ -172,7 +172,13 @@ function simServer({ path, loader = [], env }: RedisBinary, shim: string, folder
     for (const one of said) if (one.kind === 'send') replies.push(...reader.read(one.bytes.toString('latin1')));
     return said;
   };
-  const listens = did(channel.first()).find(({ kind }) => kind === 'listen')!;
+  const heard = [...did(channel.first())];
+  const listening = () => heard.find(({ kind }) => kind === 'listen');
+  while (!listening() && channel.untilNs !== undefined) {
+    nowNs = Math.max(nowNs, channel.untilNs);
+    heard.push(...did(channel.step(nowNs, [])));
+  }
+  const listens = listening()!;
   did(channel.step(nowNs, [{ kind: 'accepted', id: listens.id, connection: CLIENT, address: '10.77.0.3', port: 1 }]));
   let since = { nowNs, atMs: 0 };
   /** From now on its time goes on from the instant that this process's clocks showed, whatever was played before. */
@@ -250,10 +256,10 @@ async function knownTo(ask: Ask): Promise<Known> {
   return { commands: new Set(names.map((name) => name.toUpperCase())), compares, functions: false };
 }
 
-/** The server that is here; with LOCK_TORTURE_TEST_DEEP=1 those that can be had by their names, too. */
-const NAMED = isDeep ? ['', 'redis@8.0', 'valkey@8.1', 'valkey@9'] : [''];
+/** The server that is here, or those whose names (`--server`) are in LOCK_TORTURE_TEST_SERVERS, with commas. */
+const SERVERS = (process.env.LOCK_TORTURE_TEST_SERVERS ?? '').split(',');
 
-test.runIf(haveCompiler).for(NAMED)(
+test.runIf(haveCompiler).for(SERVERS)(
   'it answers as without the shim, %s',
   { timeout: 3_600_000 },
   async (named, { skip }) => {
