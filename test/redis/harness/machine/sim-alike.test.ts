@@ -173,7 +173,7 @@ function simServer({ path, loader = [], env }: RedisBinary, shim: string, folder
     return said;
   };
   const heard = [...did(channel.first())];
-  const listening = () => heard.find(({ kind }) => kind === 'listen');
+  const listening = () => heard.find((one) => one.kind === 'listen');
   while (!listening() && channel.untilNs !== undefined) {
     nowNs = Math.max(nowNs, channel.untilNs);
     heard.push(...did(channel.step(nowNs, [])));
