@@ -28,8 +28,8 @@ const MOST_FAULTS = 6;
 const SHORTEST_MS = 10;
 
 /**
- * Faults of which a simulated network and its hosts have all that they need. What happens to packets (`loss`, `reorder`, ...) it
- * does not have, and faults that wait for their moment by reading a kernel's queues neither.
+ * Faults of which a simulated network and its hosts have all that they need, and on every server: `migrate-slots` needs one that can.
+ * What was added later stands later: what is drawn of the others is as before.
  */
 export const SEARCHED: readonly string[] = [
   'pause',
@@ -50,12 +50,39 @@ export const SEARCHED: readonly string[] = [
   'move-slot',
   'slow',
   'reset-on-reply',
+  'lost-reply',
+  'evict',
+  'lag',
+  'reload',
+  'sentinel-failover',
+  'strobe',
+  'forget-granted',
+  'skew-granted',
+  'loss',
+  'rate',
+  'reorder',
+  'duplicate',
 ];
 /** Leaves a server without a log what `kill` does. */
 const OF_A_LOG = 'power-cut';
-/** Without those that break every lock that counts on a server's time, as nearly all do. */
+/**
+ * Those that break every lock that counts on a server's time, as nearly all do; that are made of others which a search puts together by
+ * itself; whose own course is longer than a schedule should be; or that TCP hides.
+ */
+const WHEN_NAMED: readonly string[] = [
+  'clock',
+  'drift',
+  'strobe',
+  'lag',
+  'reload',
+  'sentinel-failover',
+  'forget-granted',
+  'skew-granted',
+  'reorder',
+  'duplicate',
+];
 export const SEARCHED_BY_DEFAULT: readonly string[] = SEARCHED.filter(
-  (name) => !['clock', 'drift', OF_A_LOG].includes(name),
+  (name) => ![...WHEN_NAMED, OF_A_LOG].includes(name),
 );
 
 /** Where nobody says what to search with. */
@@ -116,14 +143,15 @@ export function mayBeLeftOut({ fault }: PlanStep): boolean {
 
 type TimedStep = PlanStep & { atMs: number };
 
-/** One for each host that the fault can strike, and one for whoever holds a lock then; for a primary, whoever is one. */
+/** One for each host that the fault can strike, and one for whoever holds a lock then; for a fault of one role, whoever has it then. */
 function stepArbitraries(fault: NemesisFault, options: SearchOptions): fc.WeightedArbitrary<TimedStep>[] {
   const { topology, leftOut } = options;
-  if (fault.targets.every((role) => role === 'primary')) {
+  const [role, ...others] = fault.targets;
+  if (others.length === 0) {
     if (leftOut?.has(`${fault.name}:node`)) return [];
-    const shape = fault.shape(topology, 'primary', options.leaseMs);
+    const shape = fault.shape(topology, role!, options.leaseMs);
     // Its own course takes so long: it waits for a grant, or until a server is replaced.
-    const arbitrary = stepArbitrary(fault, 'primary', shape, shape.leastMs, options);
+    const arbitrary = stepArbitrary(fault, role!, shape, shape.leastMs, options);
     // As often as others that can strike everybody.
     return [{ weight: topology.nodes.length + topology.clients.length, arbitrary }];
   }

@@ -39,6 +39,7 @@ type Shared =
   | 'nodes'
   | 'persistence'
   | 'resource'
+  | 'maxmemoryPolicy'
   | 'seed'
   | 'failOn';
 
@@ -85,6 +86,7 @@ const SHARED: readonly string[] = [
   'nodes',
   'persistence',
   'resource',
+  'maxmemoryPolicy',
   'seed',
   'failOn',
 ] satisfies Shared[];
@@ -171,7 +173,18 @@ export function addHuntFlags(command: Command): Command {
 export const HUNT: Configurable = {
   name: 'hunt',
   add: addHuntFlags,
-  takes: ['lock', 'topology', 'workload', 'careless', 'nodes', 'persistence', 'resource', 'server', 'failOn'],
+  takes: [
+    'lock',
+    'topology',
+    'workload',
+    'careless',
+    'nodes',
+    'persistence',
+    'resource',
+    'maxmemoryPolicy',
+    'server',
+    'failOn',
+  ],
 };
 
 /** Of an exhausted schedule: nobody waits, for every order of tries is played anyway; and a lease is shorter than a command may take. */

@@ -25,6 +25,8 @@ export interface Message {
   arrivedNs?: number;
   /** When a cut stopped it: it waited for the end of that. */
   heldNs?: number;
+  /** When a packet of it was lost: it was sent again later. */
+  resentNs?: number;
   /** The bytes, one character each; absent: the sender closed its end. */
   bytes?: string;
   /** It was lost, and its connection with it. */
@@ -45,6 +47,7 @@ const messageSchema = describes<Message>()(
     sentNs: nanoseconds,
     arrivedNs: nanoseconds.optional(),
     heldNs: nanoseconds.optional(),
+    resentNs: nanoseconds.optional(),
     bytes: z.string().optional(),
     isLost: z.literal(true).optional(),
   }),
@@ -59,6 +62,7 @@ export function writeMessages(folder: string, messages: readonly Message[], epoc
       sentNs: since(one.sentNs),
       arrivedNs: since(one.arrivedNs),
       heldNs: since(one.heldNs),
+      resentNs: since(one.resentNs),
     }),
   );
   writeWhole(join(folder, MESSAGES), `${lines.join('\n')}\n`);

@@ -143,6 +143,30 @@ export interface Host extends HostFiles {
   losePower(cut: PowerCut): Promise<FileAfterPowerCut[]>;
 }
 
+/** What is asked of what a host sends to a peer; what is 0 is left as it is. */
+export interface LinkShape {
+  delayMs: number;
+  /** The delay is drawn evenly from so much less to so much more; packets keep their order. */
+  jitterMs: number;
+  /** Parts per million. */
+  lossPpm: number;
+  duplicatePpm: number;
+  reorderPpm: number;
+  /** How much later packets come that others are to overtake. */
+  gapMs: number;
+  /** Kilobytes a second; 0: as fast as it goes. */
+  rateKbps: number;
+}
+
+/** What a link that does something to messages did to them until now. */
+export interface LinkCounts {
+  messages: number;
+  /** How often a packet of one was lost, and sent again. */
+  lost: number;
+  twice: number;
+  overtaken: number;
+}
+
 /**
  * The network of a runtime whose links are its own, where there is no kernel to ask: what faults do to it, it does at once. Hosts
  * by their names; one direction each.
@@ -152,9 +176,11 @@ export interface OwnNetwork {
   /** What met the cut goes on its way then, as when TCP sends it again. */
   heal(from: string, to: string): void;
   isCut(from: string, to: string): boolean;
-  /** What is sent comes so much later, more or less by the jitter; undefined: as usual. */
-  delay(from: string, to: string, by: { delayMs: number; jitterMs: number } | undefined): void;
-  isDelayed(from: string, to: string): boolean;
+  /** What is sent from now on is carried so, as users of TCP notice it; undefined: as usual, and what waits for its turn goes at once. */
+  shape(from: string, to: string, by: LinkShape | undefined): void;
+  shapeOf(from: string, to: string): LinkShape | undefined;
+  /** Since the run began. */
+  countsOf(from: string, to: string): LinkCounts;
   /** The name of the host that has the address. */
   holderOf(address: string): string | undefined;
   /** Takes the address from whoever has it and gives it to that host, at once: never are there two, or none. */

@@ -3,8 +3,8 @@
  * so what is asked for both ways happens on the way there and again on the way back.
  */
 import type { PlanStep, TargetRole } from '../../harness/vocabulary/faults.js';
+import type { LinkShape } from '../../harness/vocabulary/host.js';
 import { Refusal, words } from '../levers/basics.js';
-import type { LinkShape } from '../levers/link-shaper.js';
 import { oneWay, type Pair } from '../levers/network.js';
 import type { ArgumentRule, NemesisContext, NemesisFault } from '../striking/context.js';
 import { namesOf, peersOf, resolveTarget, type Struck } from '../striking/targets.js';
@@ -49,7 +49,7 @@ export function degradingFault(one: DegradingWords): NemesisFault {
     explained: {
       does: `${one.does} \`direction\`: \`out\` (what the targets send), \`in\` (what is sent to them), \`both\`. Of several such faults on one link the delays add up, each loses its share of what the other leaves, and the slowest rate counts. Established connections go on. Where the primary has an address that moves (\`replica\`), what clients send to it is left as it is.`,
       proof:
-        "The routes that lead to the link shaper are read back from each host, and which way a packet to each peer goes (`ip route get`), and the shaper's answer must say what it was asked for. The heal reads back that the routes are gone, and says how many packets it took, what it did to them, and how much later than asked it released one at the most.",
+        "The routes that lead to the link shaper are read back from each host, and which way a packet to each peer goes (`ip route get`), and the shaper's answer must say what it was asked for. The heal reads back that the routes are gone, and says how many packets it took, what it did to them, and how much later than asked it released one at the most. In virtual time the network itself is read back, and the heal says how many messages it carried and what became of them.",
       breaks: one.breaks,
     },
     effects: ['degraded'],

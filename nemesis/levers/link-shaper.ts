@@ -5,25 +5,10 @@
  * A route to a peer has a metric, so a cut, which is a blackhole route without one, wins against it.
  */
 import { createInterface } from 'node:readline';
-import type { Host, HostProcess } from '../../harness/vocabulary/host.js';
+import type { Host, HostProcess, LinkShape } from '../../harness/vocabulary/host.js';
 import type { Clock } from '../../harness/vocabulary/time.js';
 import { blackholesIn, routesIn } from './barriers.js';
 import { message, words } from './basics.js';
-
-/** What is asked of what a host sends to a peer; what is 0 is left as it is. */
-export interface LinkShape {
-  delayMs: number;
-  /** The delay is drawn evenly from so much less to so much more; packets keep their order. */
-  jitterMs: number;
-  /** Parts per million. */
-  lossPpm: number;
-  duplicatePpm: number;
-  reorderPpm: number;
-  /** How much later packets come that others are to overtake. */
-  gapMs: number;
-  /** Kilobytes a second; 0: as fast as it goes. */
-  rateKbps: number;
-}
 
 /** What the program says of a peer: what is asked of it, and what it did since it was started. */
 export interface Shown {

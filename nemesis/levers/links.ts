@@ -7,10 +7,10 @@
  * its host's links ended then, and the kernel takes the way over it away: the grips say so.
  */
 import type { FaultEffect } from '../../harness/vocabulary/history.js';
-import type { Host } from '../../harness/vocabulary/host.js';
+import type { Host, LinkShape } from '../../harness/vocabulary/host.js';
 import type { Clock, Random } from '../../harness/vocabulary/time.js';
 import { message, words } from './basics.js';
-import { type LinkShape, LinkShaper, NEAR, NOTHING_ASKED, type Shown, shapedIn } from './link-shaper.js';
+import { LinkShaper, NEAR, NOTHING_ASKED, type Shown, shapedIn } from './link-shaper.js';
 import { type EffectSeen, ended, type Grip, healOnce, type Pair } from './network.js';
 import { Serial } from './serial.js';
 

@@ -140,7 +140,7 @@ function messagesOf(exchange: Exchange, input: ReportInput, owners: OwnerNames):
   ];
 }
 
-function wayOf({ sentNs, arrivedNs, heldNs, isLost }: Message): Way {
+function wayOf({ sentNs, arrivedNs, heldNs, resentNs, isLost }: Message): Way {
   if (arrivedNs === undefined) {
     const why = isLost
       ? 'lost, and its connection with it'
@@ -151,6 +151,8 @@ function wayOf({ sentNs, arrivedNs, heldNs, isLost }: Message): Way {
   }
   const longNs = arrivedNs - sentNs;
   if (heldNs !== undefined) return { arrivedNs, trouble: `${duration(longNs)} on its way: it met a cut` };
+  if (resentNs !== undefined)
+    return { arrivedNs, trouble: `${duration(longNs)} on its way: it was lost, and sent again` };
   return longNs > USUAL_NS ? { arrivedNs, trouble: `${duration(longNs)} on its way` } : { arrivedNs };
 }
 

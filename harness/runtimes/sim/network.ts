@@ -1,55 +1,23 @@
 /**
  * The network of a simulated run: connections between hosts, and every message on them as something that is to happen.
  *
- * As TCP has it: in order on each way of a connection, nothing lost. What meets a cut waits for its end, and then a little
- * for the next retransmission; a connection that ends without a word is not noticed on the other side of a cut.
+ * As TCP has it: in order on each way of a connection, nothing lost for good. What meets a cut waits for its end, and then a little
+ * for the next retransmission; a connection that ends without a word is not noticed on the other side of a cut. What links do
+ * besides is in `links.ts`.
  */
 import type { Message } from '../../record/messages.js';
-import type { OwnNetwork } from '../../vocabulary/host.js';
+import type { LinkCounts, LinkShape, OwnNetwork } from '../../vocabulary/host.js';
 import type { Draws } from './draws.js';
-import { type LinkDelay, onItsWayNs } from './link-delay.js';
+import { type Carried, SimLinks } from './links.js';
 import { Precedence } from './precedence.js';
+import { RepliesToLose } from './replies-to-lose.js';
 import type { Timeline } from './timeline.js';
-import type { Gate, NetworkPlace, Plug, WireEnd } from './wire.js';
+import type { Gate, HeldMessage, NetworkPlace, Plug, WireConnection, WireEnd, WireWay } from './wire.js';
 
 type Accept = (from: NetworkPlace, plug: Plug) => WireEnd;
 
 /** What was lost at a cut is sent again within this time of its end. */
 const RETRANSMITTED_WITHIN_NS = 400e6;
-
-/** Answers that a link is to lose, and those that it has lost. */
-interface Losing {
-  fromPort: number;
-  left: number;
-  which: 'any' | 'numbers';
-  ports: number[];
-}
-
-const COLON = ':'.charCodeAt(0);
-
-interface Direction {
-  readonly connection: Connection;
-  /** From the listener to who dialed. */
-  readonly isBack: boolean;
-  readonly draw: Draws;
-  messages: number;
-  lastNs: number;
-  /** What meets a cut, in order. */
-  held: (() => void)[];
-  end: WireEnd | undefined;
-  closed: boolean;
-}
-
-interface Connection {
-  /** From 0 on, in the order in which they were dialed. */
-  readonly number: number;
-  readonly dialer: NetworkPlace;
-  /** Its host: who had the address when the connection was accepted. */
-  readonly listener: NetworkPlace;
-  readonly reset: () => void;
-  /** Messages that are on their way, both ways together; what meets a cut is not. */
-  underWay: number;
-}
 
 /** In place of an address: all that the host has, whenever it has them. */
 export const ANY_ADDRESS = '0.0.0.0';
@@ -62,11 +30,11 @@ export class SimNetwork implements OwnNetwork {
   readonly precedence: Precedence;
   private readonly listeners = new Map<string, { host: string; accept: Accept }>();
   private readonly cuts = new Set<string>();
-  private readonly delays = new Map<string, LinkDelay>();
-  private readonly losing = new Map<string, Losing>();
-  private readonly open = new Set<Connection>();
+  private readonly links: SimLinks;
+  private readonly replies = new RepliesToLose();
+  private readonly open = new Set<WireConnection>();
   private readonly connected = new Map<string, number>();
-  private readonly holding = new Set<Direction>();
+  private readonly holding = new Set<WireWay>();
   private dialed = 0;
   private kept: Message[] | undefined;
 
@@ -78,6 +46,7 @@ export class SimNetwork implements OwnNetwork {
     inTurn: (hear: () => void) => void,
   ) {
     this.precedence = new Precedence(timeline, this.open, inTurn);
+    this.links = new SimLinks(timeline);
   }
 
   /** From now on every message is kept, with what becomes of it; the list goes on growing. */
@@ -113,18 +82,31 @@ export class SimNetwork implements OwnNetwork {
       }
       this.open.delete(connection);
     };
-    const connection: Connection = { number: this.dialed++, dialer: from, listener: place, reset, underWay: 0 };
-    const way = (one: string, other: string, isBack: boolean): Direction => ({
-      connection,
+    const number = this.dialed++;
+    const way = (one: string, other: string, isBack: boolean): WireWay => ({
+      get connection() {
+        return connection;
+      },
       isBack,
       draw: this.draws(`${one}>${other} of ${from.host}>${asked} ${nth}`),
+      fates: this.draws(`fates of ${one}>${other} of ${from.host}>${asked} ${nth}`),
       messages: 0,
       lastNs: 0,
+      unacknowledged: 0,
       held: [],
+      again: undefined,
       end: undefined,
       closed: false,
     });
     const [there, back] = [way(from.host, host, false), way(host, from.host, true)];
+    const connection: WireConnection = {
+      number,
+      dialer: from,
+      listener: place,
+      reset,
+      ways: { there, back },
+      underWay: 0,
+    };
     back.end = end;
     this.open.add(connection);
     this.carry(there, () => {
@@ -156,11 +138,11 @@ export class SimNetwork implements OwnNetwork {
     this.releasePassing();
   }
 
-  /** Those of a host that neither end has closed, as seen from there. */
-  connectionsOf(host: string): { own: NetworkPlace; peer: NetworkPlace }[] {
-    return [...this.open].flatMap(({ dialer, listener }) => [
-      ...(dialer.host === host ? [{ own: dialer, peer: listener }] : []),
-      ...(listener.host === host ? [{ own: listener, peer: dialer }] : []),
+  /** Those of a host that neither end has closed, as seen from there, with how much of what it sent has not come. */
+  connectionsOf(host: string): { own: NetworkPlace; peer: NetworkPlace; unacknowledged: number }[] {
+    return [...this.open].flatMap(({ dialer, listener, ways: { there, back } }) => [
+      ...(dialer.host === host ? [{ own: dialer, peer: listener, unacknowledged: there.unacknowledged }] : []),
+      ...(listener.host === host ? [{ own: listener, peer: dialer, unacknowledged: back.unacknowledged }] : []),
     ]);
   }
 
@@ -187,45 +169,43 @@ export class SimNetwork implements OwnNetwork {
     return [`${from}>${to}`, `${from}>*`, `*>${to}`].some((cut) => this.cuts.has(cut));
   }
 
-  delay(from: string, to: string, by: LinkDelay | undefined): void {
-    if (by) this.delays.set(`${from}>${to}`, by);
-    else this.delays.delete(`${from}>${to}`);
+  shape(from: string, to: string, by: LinkShape | undefined): void {
+    this.links.shape(`${from}>${to}`, by);
   }
 
-  isDelayed(from: string, to: string): boolean {
-    return this.delays.has(`${from}>${to}`);
+  shapeOf(from: string, to: string): LinkShape | undefined {
+    return this.links.shapeOf(`${from}>${to}`);
+  }
+
+  countsOf(from: string, to: string): LinkCounts {
+    return this.links.countsOf(`${from}>${to}`);
   }
 
   loseReplies(from: string, to: string, port: number, count: number, which: 'any' | 'numbers'): void {
-    const { ports } = this.lostReplies(from, to);
-    this.losing.set(`${from}>${to}`, { fromPort: port, left: count, which, ports: [...ports] });
+    this.replies.lose(`${from}>${to}`, port, count, which);
   }
 
   lostReplies(from: string, to: string): { left: number; ports: readonly number[] } {
-    return this.losing.get(`${from}>${to}`) ?? { left: 0, ports: [] };
+    return this.replies.of(`${from}>${to}`);
   }
 
-  private isLost(out: Direction, bytes: Buffer): boolean {
+  private isLost(out: WireWay, bytes: Buffer): boolean {
     const { from, to } = this.routeOf(out);
-    const losing = this.losing.get(`${from}>${to}`);
-    const { dialer, listener } = out.connection;
-    if (!losing || losing.left === 0 || !out.isBack || listener.port !== losing.fromPort) return false;
-    if (losing.which === 'numbers' && bytes[0] !== COLON) return false;
-    losing.left--;
-    losing.ports.push(dialer.port);
-    return true;
+    return out.isBack && this.replies.takes(`${from}>${to}`, out.connection, bytes);
   }
 
-  private plug(out: Direction, back: Direction): Plug {
+  private plug(out: WireWay, back: WireWay): Plug {
     const arrive = (message: Message | undefined, bytes: Buffer | undefined, tell: (end: WireEnd) => void) => {
+      out.unacknowledged += bytes?.length ?? 0;
       const deliver = () => {
+        out.unacknowledged -= bytes?.length ?? 0;
         if (!out.isBack && this.hasMoved(out)) this.resetByStranger(out, back);
         else if (out.end) {
           if (message) message.arrivedNs = this.timeline.nowNs;
           tell(out.end);
         }
       };
-      if (!this.isGated(out, bytes, deliver)) this.carry(out, deliver, message, !out.isBack && bytes !== undefined);
+      if (!this.isGated(out, bytes, deliver)) this.carry(out, deliver, bytes, message);
     };
     return {
       send: (bytes) => {
@@ -247,7 +227,7 @@ export class SimNetwork implements OwnNetwork {
     };
   }
 
-  private isGated(out: Direction, bytes: Buffer | undefined, deliver: () => void): boolean {
+  private isGated(out: WireWay, bytes: Buffer | undefined, deliver: () => void): boolean {
     if (!this.gate) return false;
     const { number: connection, reset } = out.connection;
     return this.gate.takes({
@@ -261,7 +241,7 @@ export class SimNetwork implements OwnNetwork {
   }
 
   /** `bytes`: absent where the sender closes its end. */
-  private keep(out: Direction, bytes?: Buffer): Message | undefined {
+  private keep(out: WireWay, bytes?: Buffer): Message | undefined {
     if (!this.kept) return undefined;
     const { number: connection, listener } = out.connection;
     const message: Message = {
@@ -277,18 +257,18 @@ export class SimNetwork implements OwnNetwork {
   }
 
   /** By the hosts that have its addresses now. */
-  private routeOf({ connection: { dialer, listener }, isBack }: Direction): { from: string; to: string } {
+  private routeOf({ connection: { dialer, listener }, isBack }: WireWay): { from: string; to: string } {
     const holder = this.hosts.get(listener.address)!;
     return isBack ? { from: listener.host, to: dialer.host } : { from: dialer.host, to: holder };
   }
 
   /** The listener's address is no longer where the connection was accepted. */
-  private hasMoved({ connection: { listener } }: Direction): boolean {
+  private hasMoved({ connection: { listener } }: WireWay): boolean {
     return this.hosts.get(listener.address) !== listener.host;
   }
 
   /** Who has the address now knows nothing of the connection and says so; who accepted it hears nothing any more. */
-  private resetByStranger(out: Direction, back: Direction): void {
+  private resetByStranger(out: WireWay, back: WireWay): void {
     const { end } = back;
     if (!end) return;
     out.closed = true;
@@ -300,45 +280,70 @@ export class SimNetwork implements OwnNetwork {
     this.carry(back, () => back.end?.finished('reset'));
   }
 
-  private carry(way: Direction, deliver: () => void, message?: Message, isRequest = false): void {
-    const { connection } = way;
+  /** `bytes`: absent where it is none of what programs say. */
+  private carry(way: WireWay, deliver: () => void, bytes?: Buffer, message?: Message): void {
+    const { connection, isBack, fates } = way;
     this.messages++;
     connection.underWay++;
-    const drawn = way.draw(way.messages++);
+    const number = way.messages++;
+    const drawn = way.draw(number);
     const { from, to } = this.routeOf(way);
-    const takesNs = onItsWayNs(drawn, this.delays.get(`${from}>${to}`));
-    way.lastNs = Math.max(way.lastNs, this.timeline.nowNs + takesNs);
-    const request = isRequest ? { goesOn: this.precedence.goesOn(from) } : undefined;
-    const come = () => {
-      if (way.held.length === 0 && this.passes(way)) return deliver();
-      if (message) message.heldNs = this.timeline.nowNs;
-      way.held.push(deliver);
-      this.holding.add(way);
-    };
-    this.timeline.at(way.lastNs, () => {
-      connection.underWay--;
-      this.precedence.arrives(connection, way.isBack, request, come);
+    const carried: Carried = { link: `${from}>${to}`, number, bytes: bytes?.length ?? 0, fates };
+    const request = bytes && !isBack ? { goesOn: this.precedence.goesOn(from) } : undefined;
+    const come = () => this.comes(way, { carried, deliver }, message);
+    this.links.leave(carried, () => {
+      way.lastNs = Math.max(way.lastNs, this.timeline.nowNs + this.links.onItsWayNs(carried, drawn));
+      this.timeline.at(way.lastNs, () => {
+        connection.underWay--;
+        this.precedence.arrives(connection, isBack, request, come);
+      });
     });
   }
 
-  private passes(way: Direction): boolean {
+  private comes(way: WireWay, held: HeldMessage, message: Message | undefined): void {
+    const isNext = way.held.length === 0 && this.passes(way);
+    const againNs = isNext ? this.links.againAfterNs(held.carried, 0) : undefined;
+    if (isNext && againNs === undefined) return void held.deliver();
+    way.held.push(held);
+    this.holding.add(way);
+    if (againNs !== undefined) {
+      if (message) message.resentNs = this.timeline.nowNs;
+      this.sendAgain(way, againNs, 1);
+    } else if (message && !way.again) message.heldNs = this.timeline.nowNs;
+  }
+
+  private sendAgain(way: WireWay, afterNs: number, sending: number): void {
+    way.again = this.timeline.at(this.timeline.nowNs + afterNs, () => {
+      way.again = undefined;
+      this.arriveAgain(way, sending);
+    });
+  }
+
+  /** What was behind it, had come before; had one of that been lost as well, it would be sent again at once. */
+  private arriveAgain(way: WireWay, sending: number): void {
+    const [first] = way.held;
+    // Cut meanwhile, or again: the end of that cut will be this one's.
+    if (way.again || !this.passes(way)) return;
+    const againNs = first && this.links.againAfterNs(first.carried, sending);
+    if (againNs !== undefined) this.sendAgain(way, againNs, sending + 1);
+    if (way.again) return;
+    this.holding.delete(way);
+    for (const one of way.held.splice(0)) one.deliver();
+  }
+
+  private passes(way: WireWay): boolean {
     const { from, to } = this.routeOf(way);
     // A kernel sends nothing from an address that it does not have.
     return !this.isCut(from, to) && !(way.isBack && this.hasMoved(way));
   }
 
   private releasePassing(): void {
-    for (const way of this.holding) if (this.passes(way)) this.release(way);
+    for (const way of this.holding) if (!way.again && this.passes(way)) this.release(way);
   }
 
-  private release(way: Direction): void {
+  private release(way: WireWay): void {
     const againNs = this.timeline.nowNs + way.draw(-1 - way.messages) * RETRANSMITTED_WITHIN_NS;
     way.lastNs = Math.max(way.lastNs, againNs);
-    this.timeline.at(againNs, () => {
-      // Cut again meanwhile: the end of that cut will be this one's.
-      if (!this.passes(way)) return;
-      this.holding.delete(way);
-      for (const deliver of way.held.splice(0)) deliver();
-    });
+    this.timeline.at(againNs, () => this.arriveAgain(way, 1));
   }
 }

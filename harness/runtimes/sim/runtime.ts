@@ -209,7 +209,9 @@ class SimHost implements Host {
       `${hex(Buffer.from(address.split('.').map(Number)).readUInt32LE(), 8)}:${hex(port, 4)}`;
     const lines = this.options.world.network
       .connectionsOf(this.name)
-      .map(({ own, peer }, n) => `${n}: ${end(own)} ${end(peer)} 01 00000000:00000000`);
+      .map(
+        ({ own, peer, unacknowledged }, n) => `${n}: ${end(own)} ${end(peer)} 01 ${hex(unacknowledged, 8)}:00000000`,
+      );
     return ['sl local_address rem_address st tx_queue:rx_queue', ...lines].join('\n');
   }
 

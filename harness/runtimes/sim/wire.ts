@@ -1,4 +1,7 @@
 /** Connections of the simulated network, as those that have them see them, and as who decides about their messages does. */
+import type { Draws } from './draws.js';
+import type { Carried } from './links.js';
+import type { Appointment } from './timeline.js';
 
 /** One end of a connection, as the program that has it hears of it. */
 export interface WireEnd {
@@ -19,6 +22,43 @@ export interface NetworkPlace {
   host: string;
   address: string;
   port: number;
+}
+
+/** A message that waits before who is to hear it. */
+export interface HeldMessage {
+  readonly carried: Carried;
+  deliver(): void;
+}
+
+export interface WireWay {
+  readonly connection: WireConnection;
+  /** From the listener to who dialed. */
+  readonly isBack: boolean;
+  readonly draw: Draws;
+  /** What becomes of its messages on links that do something to them. */
+  readonly fates: Draws;
+  messages: number;
+  lastNs: number;
+  /** Bytes that were sent and have not come: as far as the sender knows they may be lost. */
+  unacknowledged: number;
+  /** What met a cut or was lost, and what was sent behind it, in order. */
+  held: HeldMessage[];
+  /** The first of these was lost, and is sent again then. */
+  again: Appointment | undefined;
+  end: WireEnd | undefined;
+  closed: boolean;
+}
+
+export interface WireConnection {
+  /** From 0 on, in the order in which they were dialed. */
+  readonly number: number;
+  readonly dialer: NetworkPlace;
+  /** Its host: who had the address when the connection was accepted. */
+  readonly listener: NetworkPlace;
+  readonly reset: () => void;
+  readonly ways: { there: WireWay; back: WireWay };
+  /** Messages that are on their way, both ways together; what meets a cut is not. */
+  underWay: number;
 }
 
 /** Decides when messages come, in place of chance. */

@@ -190,6 +190,15 @@ test('an answer that is lost with its connection: what is sent again takes a loc
   expect(status).toBe(1);
 });
 
+test('a server whose memory is full evicts a lock that is held, and grants it again', async () => {
+  const args = ['--faults', 'evict', '--maxmemory-policy', 'volatile-ttl', '--runs', '1', '--seed', '3'];
+  const { status, output } = await hunted(args);
+  expect(output).toContain('also found, as with every lock here, after 1 schedule ');
+  expect(output).toMatch(/r1 evicted c\d's lock:0 because its memory was full, and granted it to c\d\./);
+  expect(output).toMatch(/replayed 3 of 3$/m);
+  expect(status).toBe(1);
+});
+
 test('a stop between a look at the clock and what is sent then shows whose release trusts its clock; others do not', async () => {
   const lock = ['--lock', 'test/fixtures/locks/trusts-its-clock.mjs', '--runs', '1', '--seed', '35'];
   const within = await hunted([...lock, '--faults', 'gc']);
@@ -322,7 +331,7 @@ describe('what cannot be simulated is one line, and status 3', () => {
 
   test.each([
     [['--lock', 'cmd:cat'], 'a program cannot be simulated'],
-    [['--faults', 'loss'], '--faults: "loss" is not simulated; there are '],
+    [['--faults', 'migrate-slots'], '--faults: "migrate-slots" is not simulated; there are '],
     [['--topology', 'etcd'], 'replica'],
     [['--faults', 'failover'], '--faults failover: single has nothing that could replace a node'],
     [['--shard', '3/2'], '"3/2" is no shard; write 2/8 for the second of eight.'],

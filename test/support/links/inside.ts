@@ -9,8 +9,8 @@ import type { Readable } from 'node:stream';
 import { netnsRuntime } from '../../../harness/runtimes/netns.js';
 import { createRandom } from '../../../harness/runtimes/random.js';
 import { monotonicNs, realClock } from '../../../harness/runtimes/real-clock.js';
-import type { Host } from '../../../harness/vocabulary/host.js';
-import { type LinkShape, NEAR } from '../../../nemesis/levers/link-shaper.js';
+import type { Host, LinkShape } from '../../../harness/vocabulary/host.js';
+import { NEAR } from '../../../nemesis/levers/link-shaper.js';
 import { LinkLever } from '../../../nemesis/levers/links.js';
 import { NetworkLever } from '../../../nemesis/levers/network.js';
 

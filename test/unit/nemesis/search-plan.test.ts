@@ -36,7 +36,16 @@ const ANYWHERE = [
   'gc',
   'priorities',
   'preempt',
+  'lost-reply',
+  'reload',
+  'strobe',
+  'loss',
+  'rate',
+  'reorder',
+  'duplicate',
 ];
+/** Of which nobody is struck by name. */
+const OF_ONE_ROLE: Record<string, string> = { preempt: 'client', reload: 'all' };
 const options = { faults: SEARCHED, topology, endMs: 3_000, leaseMs: 500 };
 
 test('all that is searched with are faults', () => {
@@ -54,7 +63,8 @@ test('every plan can be carried out, on named hosts or whoever holds a lock, and
     fc.property(searchArbitrary(options), (steps) => {
       expect(steps.length).toBeLessThanOrEqual(6);
       for (const { fault, target } of steps)
-        if (target !== 'holder') expect(fault === 'preempt' ? { names: target } : target).toHaveProperty('names');
+        if (target !== 'holder')
+          expect(OF_ONE_ROLE[fault] === undefined ? target : { names: target }).toHaveProperty('names');
       fitPlan({ version: 1, seed: 1, steps }, 'plan', topology, {});
     }),
   );
@@ -77,7 +87,10 @@ test('what fits the topology comes, aimed at whoever is primary, for as long as 
   const replicated = { ...topology, name: 'replica', replicated: true, nodes: ['r1', 'r2', 'r3'] };
   const searched = { ...options, topology: { ...replicated, plannedFailover: 'primary' as const }, leaseMs: 2_100 };
   const steps = fc.sample(searchArbitrary(searched), { seed: 1, numRuns: 500 }).flat();
-  expect(new Set(steps.map(({ fault }) => fault))).toEqual(new Set([...ANYWHERE, 'failover', 'failover-to']));
+  expect(new Set(steps.map(({ fault }) => fault))).toEqual(new Set([...ANYWHERE, 'failover', 'failover-to', 'lag']));
+  expect(new Set(steps.filter(({ fault }) => fault === 'lag').map(({ target }) => target))).toEqual(
+    new Set(['replica']),
+  );
   const aimed = steps.filter(({ fault }) => fault === 'failover');
   expect(new Set(aimed.map(({ target }) => target))).toEqual(new Set(['primary']));
   expect(Math.min(...aimed.map(({ forMs }) => forMs))).toBeGreaterThanOrEqual(1_260);
@@ -103,8 +116,11 @@ test('what is left out does not come, though others of its name do', () => {
 
 test('what one step is left out as does not come again, and hosts of another kind still do', () => {
   const sentinels = { ...topology, name: 'sentinel', replicated: true, sentinels: ['s1', 's2', 's3'] };
+  const some = ['pause', 'gc', 'preempt', 'kill', 'delay', 'partition', 'amnesia', 'failover', 'lag', 'reload', 'loss'];
   const drawn = (leftOut: ReadonlySet<string>) =>
-    fc.sample(searchArbitrary({ ...options, topology: sentinels, leftOut }), { seed: 1, numRuns: 500 }).flat();
+    fc
+      .sample(searchArbitrary({ ...options, faults: some, topology: sentinels, leftOut }), { seed: 1, numRuns: 500 })
+      .flat();
   const kinds = new Set(drawn(new Set()).map((step) => searchedAs(step, sentinels)));
   expect([...kinds]).toEqual(expect.arrayContaining(['pause:node', 'pause:sentinel', 'pause:client']));
   for (const kind of kinds) {

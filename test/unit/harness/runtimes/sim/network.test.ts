@@ -3,6 +3,8 @@ import { drawsFor } from '../../../../../harness/runtimes/sim/draws.js';
 import { ANY_ADDRESS, SimNetwork } from '../../../../../harness/runtimes/sim/network.js';
 import { Timeline } from '../../../../../harness/runtimes/sim/timeline.js';
 import type { Plug, WireEnd } from '../../../../../harness/runtimes/sim/wire.js';
+import type { LinkShape } from '../../../../../harness/vocabulary/host.js';
+import { NOTHING_ASKED } from '../../../../../nemesis/levers/link-shaper.js';
 
 const r1 = { host: 'r1', address: '10.77.0.2', port: 6379 };
 const c1 = { host: 'c1', address: '10.77.0.3', port: 40_000 };
@@ -23,7 +25,9 @@ const settle = () => {
 };
 const passedMs = (since: number) => (timeline.nowNs - since) / 1e6;
 
-beforeEach(() => {
+beforeEach(reset);
+
+function reset(): void {
   timeline = new Timeline();
   seen = [];
   atServer = undefined;
@@ -34,7 +38,7 @@ beforeEach(() => {
     (hear) => void timeline.at(timeline.nowNs, hear),
   );
   network.hosts.set(r1.address, 'r1').set(c1.address, 'c1');
-});
+}
 
 function listen(): () => void {
   return network.listen(r1, (_from, plug) => {
@@ -94,6 +98,20 @@ describe('faults', () => {
     expect(seen).toEqual(['r1 received a', 'r1 received b', 'r1 received c']);
   });
 
+  test('what has not come is unacknowledged, as far as its sender knows', () => {
+    const plug = connected();
+    network.cut('r1', 'c1');
+    plug.send(Buffer.from('ask'));
+    settle();
+    atServer!.send(Buffer.from('answer'));
+    settle();
+    const unacknowledged = (host: string) => network.connectionsOf(host).map((one) => one.unacknowledged);
+    expect([unacknowledged('r1'), unacknowledged('c1')]).toEqual([[6], [0]]);
+    network.heal('r1', 'c1');
+    settle();
+    expect(unacknowledged('r1')).toEqual([0]);
+  });
+
   test('who is cut off from everybody reaches nobody', () => {
     const plug = connected();
     network.cut('*', 'r1');
@@ -107,7 +125,7 @@ describe('faults', () => {
 
   test('a delay is one direction’s, and ends with it', () => {
     const plug = connected();
-    network.delay('c1', 'r1', { delayMs: 50, jitterMs: 0 });
+    network.shape('c1', 'r1', { ...NOTHING_ASKED, delayMs: 50 });
     let since = timeline.nowNs;
     plug.send(Buffer.from('a'));
     settle();
@@ -116,7 +134,7 @@ describe('faults', () => {
     atServer!.send(Buffer.from('b'));
     settle();
     expect(passedMs(since)).toBeLessThan(1);
-    network.delay('c1', 'r1', undefined);
+    network.shape('c1', 'r1', undefined);
     since = timeline.nowNs;
     plug.send(Buffer.from('c'));
     settle();
@@ -156,6 +174,141 @@ test('the delay of a message does not depend on what happens elsewhere', () => {
     return at;
   };
   expect(times(3)).toBe(times(0));
+});
+
+describe('links as users of TCP see them', () => {
+  const shape = (asked: Partial<LinkShape>) => network.shape('c1', 'r1', { ...NOTHING_ASKED, ...asked });
+  /** When each of so many messages came that are sent `everyMs`, in ms after each was sent. */
+  function latenesses(count: number, everyMs: number): number[] {
+    const plug = connected();
+    const [sent, came]: [number[], number[]] = [[], []];
+    const received = network.keepMessages();
+    for (let n = 0; n < count; n++)
+      timeline.at(timeline.nowNs + n * everyMs * 1e6, () => plug.send(Buffer.from(`${n};`)));
+    settle();
+    for (const message of received) {
+      sent.push(message.sentNs);
+      came.push(message.arrivedNs!);
+    }
+    return came.map((ns, n) => (ns - sent[n]!) / 1e6);
+  }
+
+  test('what is lost comes after a time-out that doubles, and what is behind it waits for it', () => {
+    const plug = connected();
+    shape({ lossPpm: 1e6 });
+    const since = timeline.nowNs;
+    plug.send(Buffer.from('a'));
+    timeline.at(since + 650e6, () => shape({}));
+    timeline.at(since + 900e6, () => plug.send(Buffer.from('b')));
+    settle();
+    expect(seen).toEqual(['r1 received a', 'r1 received b']);
+    // Lost at once, after 0.2 and after 0.6 s; the next time is 1.4 s after it was sent.
+    expect(passedMs(since)).toBeGreaterThan(1_400);
+    expect(passedMs(since)).toBeLessThan(1_401);
+    expect(network.countsOf('c1', 'r1')).toMatchObject({ messages: 2, lost: 3 });
+  });
+
+  test('so many are lost as are asked for, each by itself, and the other way is as usual', () => {
+    shape({ lossPpm: 200_000 });
+    const late = latenesses(400, 2_000);
+    const { messages, lost } = network.countsOf('c1', 'r1');
+    expect(messages).toBeGreaterThanOrEqual(400);
+    expect(lost / messages).toBeGreaterThan(0.2);
+    expect(lost / messages).toBeLessThan(0.31);
+    const usual = late.filter((ms) => ms < 1).length;
+    expect(usual / 400).toBeCloseTo(0.8, 1);
+    const once = late.filter((ms) => ms > 200 && ms < 201).length;
+    expect(once / 400).toBeCloseTo(0.16, 1);
+    expect(late.every((ms) => [0, 200, 600, 1_400].some((again) => ms > again && ms < again + 1) || ms > 3_000)).toBe(
+      true,
+    );
+    expect(network.countsOf('r1', 'c1')).toMatchObject({ messages: 0, lost: 0 });
+  });
+
+  test('which messages are lost does not depend on when they are sent, nor on what else is', () => {
+    shape({ lossPpm: 300_000 });
+    const isLate = (ms: number) => ms > 100;
+    const one = latenesses(50, 5_000).map(isLate);
+    reset();
+    shape({ lossPpm: 300_000 });
+    listen();
+    network.hosts.set('10.77.0.4', 'c2');
+    network.dial({ ...c1, host: 'c2', address: '10.77.0.4' }, r1, end('c2')).send(Buffer.from('other'));
+    settle();
+    expect(seen.splice(0)).toContain('r1 received other');
+    expect(latenesses(50, 7_000).map(isLate)).toEqual(one);
+    expect(new Set(one).size).toBe(2);
+  });
+
+  test('what is lost and then meets a cut waits for the end of that, and comes once, in order', () => {
+    const plug = connected();
+    shape({ lossPpm: 1e6 });
+    plug.send(Buffer.from('a'));
+    const since = timeline.nowNs;
+    timeline.at(since + 50e6, () => {
+      network.cut('c1', 'r1');
+      shape({});
+      plug.send(Buffer.from('b'));
+    });
+    timeline.at(since + 1_000e6, () => network.heal('c1', 'r1'));
+    settle();
+    expect(seen).toEqual(['r1 received a', 'r1 received b']);
+    expect(passedMs(since)).toBeGreaterThan(1_000);
+  });
+
+  test('a link carries so many bytes a second, headers included, of all connections together, in order', () => {
+    const plug = connected();
+    shape({ rateKbps: 1 });
+    const since = timeline.nowNs;
+    const cameMs: number[] = [];
+    const received = network.keepMessages();
+    for (const word of ['a', 'b']) plug.send(Buffer.from(word.repeat(48)));
+    settle();
+    for (const { arrivedNs } of received) cameMs.push(Math.floor((arrivedNs! - since) / 1e6));
+    expect(cameMs).toEqual([100, 200]);
+    expect(seen).toEqual([`r1 received ${'a'.repeat(48)}`, `r1 received ${'b'.repeat(48)}`]);
+  });
+
+  test('what waits for a slow link goes at once when it is as usual again, in order', () => {
+    const plug = connected();
+    shape({ rateKbps: 1 });
+    const since = timeline.nowNs;
+    for (const word of ['a', 'b', 'c']) plug.send(Buffer.from(word));
+    timeline.at(since + 60e6, () => network.shape('c1', 'r1', undefined));
+    settle();
+    expect(seen).toEqual(['r1 received a', 'r1 received b', 'r1 received c']);
+    expect(passedMs(since)).toBeLessThan(61);
+  });
+
+  test('what is overtaken comes late, with all that is behind it; what comes twice is heard once', () => {
+    const plug = connected();
+    shape({ reorderPpm: 1e6, gapMs: 20, duplicatePpm: 1e6 });
+    const since = timeline.nowNs;
+    plug.send(Buffer.from('a'));
+    shape({});
+    plug.send(Buffer.from('b'));
+    settle();
+    expect(seen).toEqual(['r1 received a', 'r1 received b']);
+    expect(passedMs(since)).toBeGreaterThan(20);
+    expect(network.countsOf('c1', 'r1')).toEqual({ messages: 2, lost: 0, twice: 1, overtaken: 1 });
+  });
+
+  test('what was lost is kept as that, and what waited behind it as neither lost nor cut', () => {
+    const plug = connected();
+    const kept = network.keepMessages();
+    shape({ lossPpm: 1e6 });
+    plug.send(Buffer.from('a'));
+    timeline.at(timeline.nowNs + 50e6, () => {
+      shape({});
+      plug.send(Buffer.from('b'));
+    });
+    settle();
+    expect(kept[0]!.resentNs! - kept[0]!.sentNs).toBeLessThan(1e6);
+    expect(kept[0]).not.toHaveProperty('heldNs');
+    expect(kept[1]).not.toHaveProperty('resentNs');
+    expect(kept[1]).not.toHaveProperty('heldNs');
+    expect(kept[1]!.arrivedNs).toBe(kept[0]!.arrivedNs);
+  });
 });
 
 describe('answers that are lost with their connections', () => {

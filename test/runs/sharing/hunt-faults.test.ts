@@ -1,0 +1,81 @@
+/** Faults in virtual time, each played alone: what the records say of it, and that it is healed. */
+import { expect, test } from 'vitest';
+import type { PlanStep } from '../../../harness/vocabulary/faults.js';
+import { simulated } from '../../support/simulated.js';
+
+const R1 = { names: ['r1'] };
+
+interface Case {
+  step: Omit<PlanStep, 'atMs' | 'fault'>;
+  args?: string[];
+  proof: RegExp;
+  healed: RegExp;
+}
+
+const cases: Record<string, Case> = {
+  'lost-reply': {
+    step: { target: R1, forMs: 900 },
+    proof:
+      /^nothing passes from r1 to c1, .*; r1 ran [A-Z]+ of c\d after the cut, and \d+ bytes for 10\.77\.0\.\d:\d+ lie unacknowledged in its kernel$/,
+    healed: /^all passes again: r1 to c1, .*; r1 ran \d commands of .* unanswered; meanwhile .* of c\d ended info/,
+  },
+  evict: {
+    step: { target: R1, forMs: 2_000 },
+    args: ['--maxmemory-policy', 'volatile-ttl'],
+    proof: /^evicted_keys of r1 rose by \d+, 1 of them keys of the run$/,
+    healed: /^r1 has maxmemory 0 again; \d+ of somebody else's keys deleted, none is left$/,
+  },
+  lag: {
+    step: { target: 'replica', forMs: 900 },
+    args: ['--topology', 'replica', '--lease', '470ms'],
+    proof: /^nothing passes from r1 to r2, r1 to r3, r2 to r1, r3 to r1$/,
+    healed: /^all passes again: /,
+  },
+  reload: {
+    step: { target: 'all', forMs: 1_000 },
+    proof: /^pid 100, run id .* became pid 101, run id .*; r1 runs again \(pid 101\) and answers PING$/,
+    healed: /^restarted 1 of 1 nodes: r1; r1 answers PING$/,
+  },
+  strobe: {
+    step: { target: R1, forMs: 900, args: { offsetMs: 200, everyMs: 100 } },
+    proof: /^r1's program says it is \+20\d ms off the machine's clock; and back: /,
+    healed: /^seen where it should be after (\d+) of \1 jumps; /,
+  },
+  'forget-granted': {
+    step: { target: 'minority', forMs: 2_500 },
+    args: ['--topology', 'redlock'],
+    proof: /r\d \(pid 100\) is dead; r\d runs again \(pid 101\) and answers PING, with 0 keys/,
+    healed: /./,
+  },
+  loss: {
+    step: { target: R1, forMs: 900, args: { lossPpm: 200_000, direction: 'in' } },
+    proof: /^20 % of the packets lost, and sent again: c1 to r1, c2 to r1, c3 to r1, c4 to r1$/,
+    healed: /: as usual, after \d+ messages, \d+ times one lost and sent again$/,
+  },
+  rate: {
+    step: { target: R1, forMs: 900, args: { rateKbps: 2 } },
+    proof: /^2 kB\/s at the most: r1 to c1, /,
+    healed: /: as usual, after \d+ messages$/,
+  },
+  reorder: {
+    step: { target: R1, forMs: 900, args: { reorderPpm: 300_000, gapMs: 20 } },
+    proof: /^30 % of the packets 20 ms late: r1 to c1, /,
+    healed: /: as usual, after \d+ messages, \d+ overtaken$/,
+  },
+  duplicate: {
+    step: { target: R1, forMs: 900, args: { duplicatePpm: 300_000 } },
+    proof: /^30 % of the packets twice: r1 to c1, /,
+    healed: /: as usual, after \d+ messages, \d+ twice$/,
+  },
+};
+
+test.each(Object.entries(cases))(
+  '%s strikes, is proven and is healed',
+  async (fault, { step, args, proof, healed }) => {
+    const { records } = await simulated(args ?? [], [{ atMs: 600, fault, ...step }]);
+    const of = (state: string) => records.filter((one) => one.state === state);
+    expect(records.filter(({ state }) => state === 'failed' || state === 'refused')).toEqual([]);
+    expect(of('strike')[0]!.proof).toMatch(proof);
+    expect(of('heal').at(-1)!.proof).toMatch(healed);
+  },
+);
