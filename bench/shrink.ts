@@ -91,8 +91,12 @@ function outcomeOf({ lock, takes, seed }: Case, simulation: Simulation): Promise
       const fingerprint = fingerprintOf(found);
       const uninterrupted = { onEndless: () => {}, isStopped: () => false };
       const shrunk = await shrinkFinding(world!, schedule, config, fingerprint, uninterrupted);
-      const { steps, executions } = shrunk;
-      const again = await playInWorld(world!, { ...schedule, steps }, { ...config, ...lessOf(config, shrunk) });
+      const { seed: chance, steps, executions } = shrunk;
+      const again = await playInWorld(
+        world!,
+        { ...schedule, seed: chance, steps },
+        { ...config, ...lessOf(config, shrunk) },
+      );
       const isFound = 'found' in again && again.found.some((one) => fingerprintOf(one) === fingerprint);
       return {
         is: isFound && steps.length === takes && executions <= MOST_EXECUTIONS && shrunk.isMinimal,

@@ -302,11 +302,10 @@ async function keepReplays({ campaign, folder, say }: Playing, theirs: readonly 
       found,
       fingerprint,
       schedule: number,
-      seed: schedule.seed,
       faults: schedule.steps.length,
       shrunk,
     };
-    await keepFinding(place, { ...config, seed: schedule.seed }, finding, at.options);
+    await keepFinding(place, { ...config, seed: shrunk.seed }, finding, at.options);
   }
 }
 

@@ -76,7 +76,7 @@ export async function huntCommand(typed: HuntFlags, invocation: Invocation): Pro
       const place = join(folder, String(kept.length));
       const reproduce = commandLine(['replay', shownPath(place, where.cwd)]);
       const less = lessOf(config, finding.shrunk);
-      const whole = { ...config, ...less, runId: `${id}-${kept.length}`, seed: finding.seed, reproduce };
+      const whole = { ...config, ...less, runId: `${id}-${kept.length}`, seed: finding.shrunk.seed, reproduce };
       const { minimal, replayed, messages } = await keepFinding(place, whole, finding, options, isStopped);
       const { fingerprint } = finding;
       const confirmed =

@@ -11,6 +11,7 @@ import type { RunConfig } from '../../harness/vocabulary/run.js';
 import { mayBeLeftOut, type PlanTopology, searchArbitrary, searchedAs } from '../../nemesis/index.js';
 import { UsageError } from '../common/errors.js';
 import type { WorkShard } from '../common/values.js';
+import { SEEDS } from '../run/flags.js';
 import { Corpus } from './corpus.js';
 import type { KeptOrder } from './exhaustive/course.js';
 import type { HuntSchedule } from './hunt-schedule.js';
@@ -55,8 +56,6 @@ export interface NewFinding {
   fingerprint: string;
   /** The how many-th schedule of the seed it was, from 1 on. */
   schedule: number;
-  /** Of the schedule. */
-  seed: number;
   /** How many faults the schedule had. */
   faults: number;
   shrunk: Shrunk;
@@ -79,8 +78,6 @@ export interface HuntTotals {
   leftOut: string[];
 }
 
-const SEEDS = 2 ** 31;
-
 export async function hunt(options: HuntOptions): Promise<HuntTotals> {
   const { worlds, config, topology, goesOn, isStopped } = options;
   const known = new Set<string>();
@@ -101,7 +98,7 @@ export async function hunt(options: HuntOptions): Promise<HuntTotals> {
     if (schedules.length === 0) break;
     const results = await playAll(worlds, schedules, config, isStopped);
     for (const [n, schedule] of schedules.entries()) {
-      const { number, seed, steps } = schedule;
+      const { number, steps } = schedule;
       const result = results[n];
       if (result === undefined) continue;
       totals.schedules++;
@@ -118,7 +115,7 @@ export async function hunt(options: HuntOptions): Promise<HuntTotals> {
         known.add(fingerprint);
         const onEndless = () => totals.endlessShrinking++;
         const shrunk = await shrinkFinding(worlds[0]!, schedule, config, fingerprint, { onEndless, isStopped });
-        await options.onFinding({ found, fingerprint, schedule: number, seed, faults: steps.length, shrunk });
+        await options.onFinding({ found, fingerprint, schedule: number, faults: steps.length, shrunk });
         // Of several faults it is not known which of them breaks every lock by itself.
         const [step, ...others] = shrunk.steps;
         const isAlone = step !== undefined && others.length === 0;
@@ -142,7 +139,7 @@ export function shrinkFinding(
   const finds = async (tried: Shrinkable) => {
     const again = await playInWorld(
       world,
-      { ...schedule, steps: tried.steps },
+      { ...schedule, seed: tried.seed, steps: tried.steps },
       { ...config, ...lessOf(config, tried) },
     ).catch((error) => {
       // Not every workload can do with fewer clients: what cannot be played does not find it.
@@ -154,7 +151,8 @@ export function shrinkFinding(
     onEndless();
     return false;
   };
-  return shrinkSchedule({ steps: schedule.steps, clients, keys: keys.length, timeLimitMs }, finds, isStopped);
+  const { seed, steps } = schedule;
+  return shrinkSchedule({ seed, steps, clients, keys: keys.length, timeLimitMs }, finds, isStopped);
 }
 
 /** What is less of a config. */

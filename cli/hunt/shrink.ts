@@ -7,8 +7,10 @@
  */
 import fc from 'fast-check';
 import { clientSlot } from '../../harness/run/run.js';
+import { createRandom } from '../../harness/runtimes/random.js';
 import type { PlanStep } from '../../harness/vocabulary/faults.js';
 import { faults } from '../../nemesis/index.js';
+import { SEEDS } from '../run/flags.js';
 
 /** More is not worth the time: by then what is left is small, as a rule. */
 const MOST_EXECUTIONS = 300;
@@ -25,8 +27,15 @@ const ROUND_IN: Readonly<Record<string, number>> = { ms: 1, ppm: 1_000 };
 /** Nothing becomes longer than so many times for a rounder number. */
 const LONGER_BY_AT_MOST = 1.25;
 
+/** Of a schedule with two faults or more: how often each is left out with other chance. */
+const OTHER_CHANCES = 5;
+/** With fewer faults chance stays as it is: one fault says more of why than luck does. */
+const FEWEST_WITH_OTHER_CHANCE = 2;
+
 /** What of a schedule can be less. */
 export interface Shrinkable {
+  /** Of its chance: what messages and timers take, and clients draw. */
+  seed: number;
   steps: PlanStep[];
   clients: number;
   /** How many of the run's, the first ones. */
@@ -67,7 +76,7 @@ export async function shrinkSchedule(
     known.set(key, does);
     return does;
   };
-  let left = await withoutWhatIsNotNeeded(found, stillFinds);
+  let left = await withoutWhatIsNotNeeded(await withOtherChance(found, stillFinds), stillFinds);
   for (;;) {
     const smaller = await rounded(await inSmallerNumbers(left, stillFinds), stillFinds);
     // Beside what is less by now something may be left out that could not be before.
@@ -115,6 +124,22 @@ async function withFewerSteps(found: Shrinkable, finds: Finds): Promise<Shrinkab
     }
   }
   return left;
+}
+
+/**
+ * Fewer faults, where they find it with other chance: without one of them the others may meet another moment of the clients, in which
+ * nobody is harmed.
+ */
+async function withOtherChance(found: Shrinkable, finds: Finds): Promise<Shrinkable> {
+  const left = await withFewerSteps(found, finds);
+  if (left.steps.length < FEWEST_WITH_OTHER_CHANCE) return left;
+  const chances = createRandom(found.seed).fork('other chance');
+  const seeds = Array.from({ length: OTHER_CHANCES }, () => chances.int(0, SEEDS - 1));
+  const fewer = left.steps.flatMap((_, n) =>
+    seeds.map((seed) => ({ ...left, steps: left.steps.toSpliced(n, 1), seed })),
+  );
+  const other = await firstOf(fewer, finds);
+  return other ? withOtherChance(other, finds) : left;
 }
 
 /** Of those that a step strikes by name none that can be left out, but one. */

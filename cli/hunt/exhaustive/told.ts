@@ -49,9 +49,8 @@ export async function exhaustAndTell(options: ToldOptions): Promise<ExhaustTotal
         found,
         fingerprint,
         schedule: courses,
-        seed,
         faults,
-        shrunk: { steps: [], clients, keys: keys.length, timeLimitMs, executions: 0, isMinimal: true },
+        shrunk: { seed, steps: [], clients, keys: keys.length, timeLimitMs, executions: 0, isMinimal: true },
         order: { ...bound, course: course.map(({ id }) => id) },
       }),
     onProgress: ({ courses, left }) => {
