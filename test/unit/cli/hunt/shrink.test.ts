@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { type Shrinkable, shrinkSchedule } from '../../../../cli/hunt/shrink.js';
 import { createRandom } from '../../../../harness/runtimes/random.js';
 import type { PlanStep } from '../../../../harness/vocabulary/faults.js';
-import { SEARCHED, searchArbitrary } from '../../../../nemesis/index.js';
+import { faults, SEARCHED, searchArbitrary } from '../../../../nemesis/index.js';
 
 const topology = {
   name: 'single',
@@ -213,6 +213,10 @@ test('what can be left out only beside what is less by then is left out, too', a
   expect(besideShorter.map(({ fault }) => fault)).toEqual(['pause']);
 });
 
+function optionalArgs({ fault, args = {} }: PlanStep): string[] {
+  return Object.keys(args).filter((name) => !faults[fault]!.args[name]!.required);
+}
+
 /** The schedule without one part, each part once. */
 function withoutOnePart({ seed, steps, clients, keys, timeLimitMs, turns }: Shrinkable): Shrinkable[] {
   const all = { seed, steps, clients, keys, timeLimitMs, ...(turns && { turns }) };
@@ -220,7 +224,8 @@ function withoutOnePart({ seed, steps, clients, keys, timeLimitMs, turns }: Shri
   return [
     ...steps.map((_, n) => ({ ...all, steps: steps.toSpliced(n, 1) })),
     ...steps.flatMap((step, n) =>
-      Object.keys(step.args ?? {}).map((name) => {
+      // What a fault must be told is no part that could be left out.
+      optionalArgs(step).map((name) => {
         const { [name]: _, ...args } = step.args!;
         return withStep(n, { ...step, args });
       }),
