@@ -76,7 +76,7 @@ export async function shrinkSchedule(
     known.set(key, does);
     return does;
   };
-  let left = await withoutWhatIsNotNeeded(await withOtherChance(found, stillFinds), stillFinds);
+  let left = await withoutWhatIsNotNeeded(await withFewestSteps(found, stillFinds), stillFinds);
   for (;;) {
     const smaller = await rounded(await inSmallerNumbers(left, stillFinds), stillFinds);
     // Beside what is less by now something may be left out that could not be before.
@@ -127,11 +127,11 @@ async function withFewerSteps(found: Shrinkable, finds: Finds): Promise<Shrinkab
 }
 
 /**
- * Fewer faults, where they find it with other chance: without one of them the others may meet another moment of the clients, in which
- * nobody is harmed.
+ * Fewer faults, where they find it on clients that they name, or with other chance: without one of them another client may hold the lock
+ * when it strikes, or the others meet another moment of the clients, in which nobody is harmed.
  */
-async function withOtherChance(found: Shrinkable, finds: Finds): Promise<Shrinkable> {
-  const left = await withFewerSteps(found, finds);
+async function withFewestSteps(found: Shrinkable, finds: Finds): Promise<Shrinkable> {
+  const left = await withFewerSteps(await onNamedClients(await withFewerSteps(found, finds), finds), finds);
   if (left.steps.length < FEWEST_WITH_OTHER_CHANCE) return left;
   const chances = createRandom(found.seed).fork('other chance');
   const seeds = Array.from({ length: OTHER_CHANCES }, () => chances.int(0, SEEDS - 1));
@@ -139,7 +139,19 @@ async function withOtherChance(found: Shrinkable, finds: Finds): Promise<Shrinka
     seeds.map((seed) => ({ ...left, steps: left.steps.toSpliced(n, 1), seed })),
   );
   const other = await firstOf(fewer, finds);
-  return other ? withOtherChance(other, finds) : left;
+  return other ? withFewestSteps(other, finds) : left;
+}
+
+/** Each that strikes whoever holds a lock then by the name of the client that it takes. */
+async function onNamedClients(found: Shrinkable, finds: Finds): Promise<Shrinkable> {
+  let left = found;
+  for (const [n, step] of found.steps.entries()) {
+    if (step.target !== 'holder') continue;
+    const named = range(0, left.clients - 1).map((slot) => ({ ...step, target: { names: [clientSlot(slot)] } }));
+    const tried = named.map((one) => ({ ...left, steps: left.steps.with(n, one) }));
+    left = (await firstOf(tried, finds)) ?? left;
+  }
+  return left;
 }
 
 /** Of those that a step strikes by name none that can be left out, but one. */

@@ -73,6 +73,17 @@ test('of three that it takes, where two do with other chance it is these, and it
   expect(alone).toMatchObject({ seed: 1, steps: [{ fault: names[2] }] });
 });
 
+test('a fault that strikes whoever holds a lock does without the one that made it the holder, if it names the client', async () => {
+  const step = (fault: string, target: PlanStep['target']): PlanStep => ({ fault, target, atMs: 0, forMs: 100 });
+  const steps = [step('kill', { names: ['c2'] }), step('reset', { names: ['c1'] }), step('pause', 'holder')];
+  const shrunk = await shrinkSteps(steps, async (tried) => {
+    const [reset, pause] = ['reset', 'pause'].map((name) => tried.find(({ fault }) => fault === name));
+    if (!reset || !pause) return false;
+    return pause.target === 'holder' ? tried.length === 3 : JSON.stringify(pause.target) === '{"names":["c2"]}';
+  });
+  expect(shrunk.steps).toMatchObject([{ fault: 'reset' }, { fault: 'pause', target: { names: ['c2'] } }]);
+});
+
 test('where nothing is needed nothing is left', async () => {
   const { steps } = drawn(() => true);
   expect((await shrinkSteps(steps, async () => true)).steps).toEqual([]);
