@@ -39,6 +39,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
@@ -71,7 +72,7 @@ enum to_coordinator { LISTEN = 1, CONNECT, SEND, CLOSE, OPENED, SYNCED, RENAMED,
 #define FILES_OF_A_CHILD 4096
 
 struct descriptor {
-  enum { FRESH = 1, LISTENER, STREAM, EPOLL } kind;
+  enum { FRESH = 1, LISTENER, STREAM, EPOLL, PIPE } kind; /* PIPE: where one of the program's own is read */
   int family, watched, connecting, connected, ended, error;
   uint32_t id, interest, own_address, peer_address;
   uint16_t own_port, peer_port;
@@ -663,8 +664,14 @@ int close(int fd) {
 
 /* ------------------------------------------------------------------------------------------------------------ waits */
 
-static uint32_t events_of(const struct descriptor *d, uint32_t interest) {
+static int has_bytes(int fd) {
+  int count = 0;
+  return syscall(SYS_ioctl, fd, FIONREAD, &count) == 0 && count > 0;
+}
+
+static uint32_t events_of(int fd, const struct descriptor *d, uint32_t interest) {
   uint32_t events = 0;
+  if (d->kind == PIPE) return interest & EPOLLIN && has_bytes(fd) ? EPOLLIN : 0;
   if (d->kind != STREAM && d->kind != LISTENER) return 0;
   if ((interest & EPOLLIN) && readable(d)) events |= EPOLLIN;
   if ((interest & EPOLLOUT) && d->kind == STREAM && (d->connected || d->error)) events |= EPOLLOUT;
@@ -675,7 +682,17 @@ static uint32_t events_of(const struct descriptor *d, uint32_t interest) {
 int epoll_create(int size) { return (void)size, fresh(EPOLL, 0); }
 int epoll_create1(int flags) { return (void)flags, fresh(EPOLL, 0); }
 
-/* Of a pipe of the program's own nothing is told: nobody writes to one. */
+/*
+ * By a pipe of its own a thread of the program's tells it that something is done (FLUSHALL of Redis 8). A copy has the same pipe as its
+ * original: what is in it is read before the program waits, so neither reads what is the other's.
+ */
+int pipe2(int ends[2], int flags) {
+  if (syscall(SYS_pipe2, ends, flags) < 0) return -1;
+  if (ends[0] < DESCRIPTORS && !in_child) descriptors[ends[0]] = new_descriptor(PIPE, 0);
+  return 0;
+}
+int pipe(int ends[2]) { return pipe2(ends, 0); }
+
 int epoll_ctl(int epoll, int operation, int fd, struct epoll_event *event) {
   struct descriptor *d = of_fd(fd);
   (void)epoll;
@@ -690,7 +707,7 @@ static int collect(struct epoll_event *events, int most) {
   int count = 0;
   for (int fd = 0; fd < DESCRIPTORS && count < most && count < DESCRIPTORS; fd++) {
     const struct descriptor *d = descriptors[fd];
-    uint32_t ready = d && d->watched ? events_of(d, d->interest) : 0;
+    uint32_t ready = d && d->watched ? events_of(fd, d, d->interest) : 0;
     if (!ready) continue;
     int at = count++;
     for (; at > 0 && since[at - 1] > d->since; at--) since[at] = since[at - 1], events[at] = events[at - 1];
@@ -703,6 +720,7 @@ int epoll_wait(int epoll, struct epoll_event *events, int most, int timeout_ms) 
   (void)epoll;
   for (int64_t end = until(timeout_ms);;) {
     int count = collect(events, most);
+    if (count == 0) run_threads(), count = collect(events, most);
     if (count > 0 || now_ns >= end) return count;
     exchange(end);
   }
@@ -713,7 +731,7 @@ int poll(struct pollfd *fds, nfds_t count, int timeout_ms) {
     int ready = 0;
     for (nfds_t at = 0; at < count; at++) {
       const struct descriptor *d = of_fd(fds[at].fd);
-      uint32_t events = d ? events_of(d, (fds[at].events & POLLIN ? EPOLLIN : 0) | (fds[at].events & POLLOUT ? EPOLLOUT : 0)) : 0;
+      uint32_t events = d ? events_of(fds[at].fd, d, (fds[at].events & POLLIN ? EPOLLIN : 0) | (fds[at].events & POLLOUT ? EPOLLOUT : 0)) : 0;
       fds[at].revents = (short)((events & EPOLLIN ? POLLIN : 0) | (events & EPOLLOUT ? POLLOUT : 0) | (events & EPOLLERR ? POLLERR : 0));
       if (fds[at].revents) ready++;
     }

@@ -65,5 +65,11 @@ test.runIf(haveCompiler)('a copy goes on where its original was ready, and who h
   expect(answer(other.step(at(2), asks('GET k')))).toBe('$5\r\nother');
   expect(answer(other.step(at(2), asks('GET n')))).toBe('$-1');
 
+  // Where a thread does it (Redis 8), it tells its own program, and none of the others.
+  expect(answer(first.step(at(5), asks('FLUSHALL')))).toBe('+OK');
+  expect(answer(second.step(at(5), asks('FLUSHALL')))).toBe('+OK');
+  expect(answer(second.step(at(6), asks('GET k')))).toBe('$-1');
+  expect(answer(other.step(at(5), asks('GET k')))).toBe('$5\r\nother');
+
   for (const channel of [first, second, other]) channel.kill();
 });
