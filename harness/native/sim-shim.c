@@ -822,6 +822,12 @@ static const char *real_path(const char *path, char *into, size_t size) {
   return into;
 }
 
+/* A configuration that the program wrote anew names the folder as it sees it. */
+int chdir(const char *path) {
+  char real[4096];
+  return (int)syscall(SYS_chdir, real_path(path, real, sizeof real));
+}
+
 static int random_file(void) {
   char bytes[RANDOM_BYTES];
   int fd = (int)syscall(SYS_memfd_create, "random", 0);

@@ -122,6 +122,14 @@ describe.runIf(haveCompiler)('a simulated server', () => {
     }
   });
 
+  test('that is killed comes back with a configuration that it wrote anew, as a Sentinel has it do at a failover', () => {
+    const host = new TestHost('configured-anew', ALWAYS).start();
+    expect(host.ask('SET k 1')).toBe('+OK');
+    expect(host.ask('CONFIG REWRITE')).toBe('+OK');
+    expect(host.kill().start().ask('GET k')).toBe('$1\r\n1');
+    host.kill();
+  });
+
   test('that syncs every second loses in a power cut what it wrote since, and one that always does nothing', () => {
     const everysec = new TestHost('power-everysec', EVERYSEC).start();
     everysec.sleep(2_100);
