@@ -111,9 +111,10 @@ describe('the virtual address', () => {
 
   test('leaves a primary that is isolated, and clients with it', async () => {
     const run = await withPlan(
-      [{ atMs: 300, fault: 'failover', target: 'primary', forMs: 6_500, args: { then: 'isolate' } }],
+      // A busy machine takes seconds until the address has moved and clients have found it.
+      [{ atMs: 300, fault: 'failover', target: 'primary', forMs: 10_000, args: { then: 'isolate' } }],
       '--time-limit',
-      '10s',
+      '13s',
     );
     const [struckNs, healedNs] = [when(run, 0, 'strike'), when(run, 0, 'heal')];
     const next = successor(run, 'r1', 0);
