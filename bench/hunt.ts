@@ -164,5 +164,5 @@ function digestOf(result: Awaited<ReturnType<typeof playInWorld>>): string {
 }
 
 function columns(first: string, ...others: string[]): string {
-  return `${first.padEnd(10)}${others.map((text) => text.padStart(14)).join('')}`;
+  return `${first.padEnd(10)}${others.map((text) => text.padStart(22)).join('')}`;
 }
