@@ -76,7 +76,7 @@ async function confirmedOf(
   const onFinding = async (finding: NewFinding) => {
     const { fingerprint, shrunk } = finding;
     const place = join(folder, String(all.length + 1));
-    const whole = { ...config, ...lessOf(config, shrunk), runId: `bench-${all.length + 1}`, seed: finding.shrunk.seed };
+    const whole = { ...config, ...lessOf(config, shrunk), runId: `bench-${all.length + 1}`, seed: shrunk.seed };
     await keepFinding(place, whole, finding, options);
     const confirmed = await confirmOnServers({ place, config: whole, fingerprint, times });
     all.push({ kind: kindOfFinding(finding), confirmed });

@@ -6,12 +6,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AskedHunt } from '../cli/hunt/flags.js';
-import { generationOf, playInWorld } from '../cli/hunt/hunt.js';
-import { scheduling } from '../cli/hunt/hunt-command.js';
+import { playInWorld } from '../cli/hunt/hunt.js';
 import type { Simulation } from '../cli/hunt/simulation.js';
 import { runProgram } from '../harness/machine/command.js';
 import { PROJECT } from '../harness/machine/project-files.js';
-import { inWorlds } from './simulated.js';
+import { inWorlds, schedulesOf } from './simulated.js';
 
 const MOST_SCHEDULES = 200;
 const MOST_RUNS = 10;
@@ -23,15 +22,12 @@ const VIOLATED = 1;
 export function firstInVirtualTime(asked: AskedHunt, seed: number, simulation: Simulation): Promise<string> {
   const beganMs = performance.now();
   return inWorlds(asked, { workers: 1, by: 'hunt' }, simulation, async ([world], config) => {
-    const { leaseMs } = asked.run.settings;
-    const options = { ...scheduling(asked), seed, shard: asked.shard, config: { leaseMs } };
     let played = 0;
-    for (let generation = 0; played < MOST_SCHEDULES; generation++)
-      for (const schedule of generationOf(generation, options, new Set())) {
-        played++;
-        const result = await playInWorld(world!, schedule, config);
-        if ('found' in result && result.found.length > 0) return told(beganMs, counted(played, 'schedule'));
-      }
+    for (const schedule of schedulesOf(asked, seed, MOST_SCHEDULES)) {
+      played++;
+      const result = await playInWorld(world!, schedule, config);
+      if ('found' in result && result.found.length > 0) return told(beganMs, counted(played, 'schedule'));
+    }
     return `nothing in ${counted(played, 'schedule')}`;
   });
 }

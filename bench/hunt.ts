@@ -7,8 +7,7 @@
 import { spawn } from 'node:child_process';
 import { wholeNumberIn } from '../cli/common/values.js';
 import type { AskedHunt } from '../cli/hunt/flags.js';
-import { generationOf, playAll, playInWorld } from '../cli/hunt/hunt.js';
-import { scheduling } from '../cli/hunt/hunt-command.js';
+import { playAll, playInWorld } from '../cli/hunt/hunt.js';
 import type { HuntSchedule } from '../cli/hunt/hunt-schedule.js';
 import { provideSimulation, type Simulation } from '../cli/hunt/simulation.js';
 import { coresOfThisProcess, type WorldOptions } from '../cli/hunt/world-process.js';
@@ -17,7 +16,7 @@ import { topologiesOfService } from '../harness/topologies/index.js';
 import { benchCommand } from './command.js';
 import { firstInRealTime, firstInVirtualTime } from './first-finding.js';
 import { print } from './print.js';
-import { askedFor, inWorlds } from './simulated.js';
+import { askedFor, inWorlds, schedulesOf } from './simulated.js';
 
 interface Played {
   digests: string[];
@@ -71,7 +70,7 @@ export async function benchHunt(argv: string[]): Promise<void> {
   print(columns('topology', 'per CPU s', 'per second', 'virtual s', ...repetitions.map(({ name }) => name), ...firsts));
   for (const topology of flags.topology.split(',')) {
     const asked = askedFor(['--topology', topology]);
-    const numbers = schedulesOf(asked, seed, warm + schedules);
+    const numbers = [...schedulesOf(asked, seed, warm + schedules)];
     const one = await played(asked, numbers, warm, simulation);
     const speed = ((schedules * 1e3) / one.cpuMs).toFixed(1);
     print(`${topology}: played, ${speed} a second of the processors; now again`);
@@ -110,14 +109,6 @@ function flagsOf(argv: string[]): Flags {
     .option('--no-first', 'not how long the first finding takes, here and in real time');
   command.parse(argv, { from: 'user' });
   return command.opts<Flags>();
-}
-
-function schedulesOf(asked: AskedHunt, seed: number, count: number): HuntSchedule[] {
-  const { leaseMs } = asked.run.settings;
-  const options = { ...scheduling(asked), seed, shard: asked.shard, runs: count, config: { leaseMs } };
-  const all: HuntSchedule[] = [];
-  for (let generation = 0; all.length < count; generation++) all.push(...generationOf(generation, options, new Set()));
-  return all;
 }
 
 async function played(

@@ -12,10 +12,8 @@ import { Option } from 'commander';
 import { UsageError } from '../cli/common/errors.js';
 import { wholeNumberIn } from '../cli/common/values.js';
 import { Corpus } from '../cli/hunt/corpus.js';
-import type { AskedHunt } from '../cli/hunt/flags.js';
-import { generationOf, playInWorld } from '../cli/hunt/hunt.js';
-import { configOf, scheduling } from '../cli/hunt/hunt-command.js';
-import type { HuntSchedule } from '../cli/hunt/hunt-schedule.js';
+import { playInWorld } from '../cli/hunt/hunt.js';
+import { configOf } from '../cli/hunt/hunt-command.js';
 import { putLockModule } from '../cli/hunt/lock-module.js';
 import { fingerprintOf } from '../cli/hunt/schedule.js';
 import { provideSimulation, type Simulation } from '../cli/hunt/simulation.js';
@@ -23,7 +21,7 @@ import { coresOfThisProcess, EndlessScheduleError, WorldProcess } from '../cli/h
 import { benchCommand } from './command.js';
 import { type PowerCase, powerCases, showsMistake } from './power-cases.js';
 import { print } from './print.js';
-import { askedFor } from './simulated.js';
+import { askedFor, schedulesOf } from './simulated.js';
 
 interface PowerFlags {
   schedules: number;
@@ -159,17 +157,6 @@ class Player implements AsyncDisposable {
       counted.blamedAt = schedule.number;
       break;
     }
-  }
-}
-
-/** A generation is made of what was learned when it begins, as in a hunt. */
-function* schedulesOf(asked: AskedHunt, seed: number, runs: number, corpus: Corpus): Generator<HuntSchedule> {
-  const { leaseMs } = asked.run.settings;
-  const options = { ...scheduling(asked), seed, shard: asked.shard, runs, config: { leaseMs } };
-  for (let generation = 0; ; generation++) {
-    const schedules = generationOf(generation, options, new Set(), corpus);
-    if (schedules.length === 0) return;
-    yield* schedules;
   }
 }
 

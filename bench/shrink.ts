@@ -5,15 +5,14 @@
  */
 import { fileURLToPath } from 'node:url';
 import { wholeNumberIn } from '../cli/common/values.js';
-import { lessOf, playInWorld, scheduleOf, shrinkFinding } from '../cli/hunt/hunt.js';
-import { scheduling } from '../cli/hunt/hunt-command.js';
+import { lessOf, playInWorld, shrinkFinding } from '../cli/hunt/hunt.js';
 import { scheduleText } from '../cli/hunt/kept-finding.js';
 import { fingerprintOf } from '../cli/hunt/schedule.js';
 import { provideSimulation, type Simulation } from '../cli/hunt/simulation.js';
 import { coresOfThisProcess, EndlessScheduleError } from '../cli/hunt/world-process.js';
 import { benchCommand } from './command.js';
 import { print } from './print.js';
-import { askedFor, inWorlds } from './simulated.js';
+import { askedFor, inWorlds, schedulesOf } from './simulated.js';
 
 interface Planted {
   lock: string;
@@ -79,10 +78,8 @@ function casesOf(seeds: number): Case[] {
 function outcomeOf({ lock, takes, seed }: Case, simulation: Simulation): Promise<Outcome> {
   const file = fileURLToPath(new URL(`./planted/${lock}.js`, import.meta.url));
   const asked = askedFor(['--lock', file, '--seed', String(seed)]);
-  const options = { ...scheduling(asked), seed, config: { leaseMs: asked.run.settings.leaseMs } };
   return inWorlds(asked, { workers: 1, by: 'shrink' }, simulation, async ([world], config) => {
-    for (let number = 1; number <= MOST_SCHEDULES; number++) {
-      const schedule = scheduleOf(number, options);
+    for (const schedule of schedulesOf(asked, seed, MOST_SCHEDULES)) {
       if (schedule.steps.length <= takes) continue;
       const result = await playInWorld(world!, schedule, config);
       if (result instanceof EndlessScheduleError) continue;
@@ -101,7 +98,7 @@ function outcomeOf({ lock, takes, seed }: Case, simulation: Simulation): Promise
       return {
         is: isFound && steps.length === takes && executions <= MOST_EXECUTIONS && shrunk.isMinimal,
         told:
-          `schedule ${number}: ${schedule.steps.length} faults to ${steps.length} in ${executions} executions, ${scheduleText(shrunk)}` +
+          `schedule ${schedule.number}: ${schedule.steps.length} faults to ${steps.length} in ${executions} executions, ${scheduleText(shrunk)}` +
           `${isFound ? '' : ', which do not find it'}`,
       };
     }

@@ -4,8 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { UsageError } from '../cli/common/errors.js';
+import type { Corpus } from '../cli/hunt/corpus.js';
 import { type AskedHunt, addHuntFlags, askHunt, type HuntFlags } from '../cli/hunt/flags.js';
-import { configOf } from '../cli/hunt/hunt-command.js';
+import { generationOf } from '../cli/hunt/hunt.js';
+import { configOf, scheduling } from '../cli/hunt/hunt-command.js';
+import type { HuntSchedule } from '../cli/hunt/hunt-schedule.js';
 import { putLockModule } from '../cli/hunt/lock-module.js';
 import type { Simulation } from '../cli/hunt/simulation.js';
 import { coresOfThisProcess, type WorldOptions, WorldProcess } from '../cli/hunt/world-process.js';
@@ -22,6 +25,17 @@ export function askedFor(argv: readonly string[]): AskedHunt {
   }
   const given = (flag: string) => command.getOptionValueSource(flag) === 'cli';
   return askHunt(command.opts<HuntFlags>(), { argv: [], cwd: process.cwd(), given });
+}
+
+/** The first `runs` schedules of a seed. A generation is made of what `corpus` has learned when it begins, as in a hunt; absent: all are drawn. */
+export function* schedulesOf(asked: AskedHunt, seed: number, runs: number, corpus?: Corpus): Generator<HuntSchedule> {
+  const { leaseMs } = asked.run.settings;
+  const options = { ...scheduling(asked), seed, shard: asked.shard, runs, config: { leaseMs } };
+  for (let generation = 0; ; generation++) {
+    const schedules = generationOf(generation, options, new Set(), corpus);
+    if (schedules.length === 0) return;
+    yield* schedules;
+  }
 }
 
 /** Worlds with the lock that was asked for, one a core; they have ended when this resolves. `by`: what a run says made it. */
