@@ -82,6 +82,8 @@ test('a fault that strikes whoever holds a lock does without the one that made i
     return pause.target === 'holder' ? tried.length === 3 : JSON.stringify(pause.target) === '{"names":["c2"]}';
   });
   expect(shrunk.steps).toMatchObject([{ fault: 'reset' }, { fault: 'pause', target: { names: ['c2'] } }]);
+  // No other chance was needed for it.
+  expect(shrunk.seed).toBe(1);
 });
 
 test('where nothing is needed nothing is left', async () => {
