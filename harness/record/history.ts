@@ -207,6 +207,7 @@ const effectFields: Record<FaultEffect['kind'], Fields> = {
     reorderPpm: whole,
     rateKbps: number,
   },
+  'heard-after': { pairs, withinMs: number },
   'connections-reset': { pairs },
   'off-network': { who: names },
   'clock-jumped': { who: names, offsetMs: number },

@@ -166,6 +166,11 @@ export type EffectKind =
   | { kind: 'cut'; pairs: [from: string, to: string][] }
   /** What `from` sends to `to` comes late, in part, twice, out of order or slowly. What is 0 is as it was. */
   | ({ kind: 'degraded'; pairs: [from: string, to: string][] } & Degradation)
+  /**
+   * What `from` sends to `to` is heard there after what comes from others at about the same time: it waits for them, for up to
+   * `withinMs`. Of several senders, after those of the pairs before.
+   */
+  | { kind: 'heard-after'; pairs: [from: string, to: string][]; withinMs: number }
   /** Connections between these were reset at that moment: both ends were told that the other had given up. */
   | { kind: 'connections-reset'; pairs: [from: string, to: string][] }
   /** The host's network link is down: it neither sends nor receives. */

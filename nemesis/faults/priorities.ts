@@ -12,8 +12,6 @@ import { wholeNumber } from './args.js';
 
 const WITHIN_MS = 5;
 const WITHIN_MS_MAX = 1_000;
-/** Nothing is lost, and nothing later than others make it: all of it may be overtaken. */
-const REORDERED = { delayMs: 0, jitterMs: 0, lossPpm: 0, duplicatePpm: 0, reorderPpm: 1_000_000, rateKbps: 0 };
 
 export const priorities: NemesisFault = {
   name: 'priorities',
@@ -24,7 +22,7 @@ export const priorities: NemesisFault = {
     breaks:
       'Locks in which it matters who of several comes first, again and again: queues that are jumped, wake-ups that are lost, tries that are refused for ever. With `preempt`, mistakes that take a few requests in an unusual order.',
   },
-  effects: ['degraded'],
+  effects: ['heard-after'],
   targets: ['client', 'holder'],
   strikes: ['client'],
   needs: ['turns'],
@@ -64,7 +62,7 @@ export const priorities: NemesisFault = {
           .map(({ name }) => name),
         did: `servers hear clients in the order ${words(order)}`,
         proof: `the network has each wait for those before it, for up to ${withinMs} ms`,
-        effects: [{ kind: 'degraded', pairs, ...REORDERED, sinceNs: context.clock.nowNs() }],
+        effects: [{ kind: 'heard-after', pairs, withinMs, sinceNs: context.clock.nowNs() }],
       },
       async heal() {
         precedence.set(undefined, 0);

@@ -69,6 +69,10 @@ function effectWords(effect: FaultEffect): string | undefined {
       return effect.untilNs === undefined ? `cut ${pairWords(effect.pairs)}` : undefined;
     case 'degraded':
       return effect.untilNs === undefined ? `degraded ${pairWords(effect.pairs)}` : undefined;
+    case 'heard-after':
+      return effect.untilNs === undefined
+        ? `heard after others, within ${durationOfMs(effect.withinMs)}: ${pairWords(effect.pairs)}`
+        : undefined;
     case 'connections-reset':
       return `reset ${pairWords(effect.pairs)}`;
     case 'slot-moves':

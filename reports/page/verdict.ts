@@ -1,4 +1,4 @@
-import { clientsCanSee, faultsInForce } from '../../harness/record/facts/faults.js';
+import { faultsInForce, type Hiding, hidingOf } from '../../harness/record/facts/faults.js';
 import { count, durationOfMs, plural, serviceInWords } from '../../harness/record/facts/words.js';
 import { clipped } from '../../harness/record/schemas/foreign-text.js';
 import type { ReportInput } from '../input.js';
@@ -76,20 +76,32 @@ function hardness({ results, plan, holds, history }: ReportInput, story: Story):
   const promoted = story.beliefs.nodes.reduce((sum, { roles }) => sum + promotions(roles), 0);
   const replicated = story.beliefs.nodes.some(({ roles }) => roles.some(({ state }) => state.startsWith('replica')));
   const planned = faultsInForce(history).filter(({ step }) => step < plan.steps.length);
-  const struck = planned.filter(clientsCanSee).length;
-  const hidden = planned.length - struck;
+  const hidings = planned.map(hidingOf);
+  const struck = hidings.filter((hiding) => hiding === undefined).length;
   const tiles: [figure: string | undefined, words: string][] = [
     [count(stats.holds ?? holds.count), 'holds'],
     [count(history.operations.count), 'operations'],
     [known(stats.contendedTries), 'tries while another held'],
     [
       plan.steps.length === 0 ? '0' : `${count(struck)} of ${count(plan.steps.length)}`,
-      `planned faults struck${hidden > 0 ? `; ${count(hidden)} more carried out, which TCP hides from clients` : ''}`,
+      ['planned faults struck', ...hiddenWords(hidings)].join('; '),
     ],
     [known(stats.struckHolds), 'holds struck by a fault'],
     [replicated ? count(promoted) : undefined, 'failovers seen'],
   ];
   return markup`<ul class="tiles">${tiles.map(([figure, words]) => (figure === undefined ? undefined : markup`<li><b>${figure}</b><span>${words}</span></li>`))}</ul>`;
+}
+
+const WHICH_CLIENTS_CANNOT_SEE: Record<Hiding, string> = {
+  tcp: 'which TCP hides from clients',
+  order: 'which only chose whom servers hear first, as chance does without it',
+};
+
+function hiddenWords(hidings: readonly (Hiding | undefined)[]): string[] {
+  return Object.entries(WHICH_CLIENTS_CANNOT_SEE).flatMap(([hiding, words]) => {
+    const many = hidings.filter((one) => one === hiding).length;
+    return many === 0 ? [] : [`${count(many)} more carried out, ${words}`];
+  });
 }
 
 function known(value: number | undefined): string | undefined {

@@ -34,7 +34,7 @@ export interface Touch {
   untilNs: number;
 }
 
-export type TouchKind = 'stopped' | 'down' | 'cut off' | 'degraded' | 'clock moved' | 'struck';
+export type TouchKind = 'stopped' | 'down' | 'cut off' | 'degraded' | 'heard last' | 'clock moved' | 'struck';
 
 export interface FaultStory {
   step: number;
@@ -165,6 +165,7 @@ const KINDS: readonly (readonly [effect: FaultEffect['kind'], kind: TouchKind])[
   ['cut', 'cut off'],
   ['off-network', 'cut off'],
   ['degraded', 'degraded'],
+  ['heard-after', 'heard last'],
   ['clock-jumped', 'clock moved'],
   ['clock-drifts', 'clock moved'],
   ['clock-strobes', 'clock moved'],

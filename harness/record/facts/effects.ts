@@ -91,7 +91,7 @@ export class Effects {
    * a client's place has the name of the host, so what stopped or killed that one is not taken for the next one's. What was
    * done to a process was done to all of its callers.
    */
-  on<Name extends Exclude<EffectName, 'cut' | 'degraded' | 'connections-reset'>>(
+  on<Name extends Exclude<EffectName, 'cut' | 'degraded' | 'heard-after' | 'connections-reset'>>(
     kind: Name,
     name: string,
   ): readonly SpanOf<Name>[] {

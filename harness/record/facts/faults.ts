@@ -34,15 +34,29 @@ export function faultsInForce(history: History): FaultInForce[] {
 }
 
 /**
- * Whether it is one that a lock client can notice. TCP hides packets that come twice or out of order: of them a client sees no
- * more than it sees without any fault, so they strike nothing by themselves.
+ * What keeps clients from noticing a fault: of it they see no more than they may see without any, so it strikes nothing by itself.
+ *
+ * - `tcp`: packets that come twice or out of order, which TCP puts right.
+ * - `order`: who is heard first of those who ask at about the same time, which chance decides without the fault.
  */
-export function clientsCanSee({ records }: FaultInForce): boolean {
+export type Hiding = 'tcp' | 'order';
+
+/** Undefined for one that a lock client can notice. */
+export function hidingOf({ records }: FaultInForce): Hiding | undefined {
   const effects = records.flatMap((record) => record.effects);
-  const hidden = effects.every(
-    (effect) => effect.kind === 'degraded' && effect.delayMs + effect.jitterMs + effect.lossPpm + effect.rateKbps === 0,
-  );
-  return effects.length === 0 || !hidden;
+  const hidden = effects.map(hidingOfEffect);
+  return hidden.includes(undefined) ? undefined : hidden[0];
+}
+
+function hidingOfEffect(effect: FaultEffect): Hiding | undefined {
+  if (effect.kind === 'heard-after') return 'order';
+  if (effect.kind !== 'degraded') return undefined;
+  return effect.delayMs + effect.jitterMs + effect.lossPpm + effect.rateKbps === 0 ? 'tcp' : undefined;
+}
+
+/** Whether it is one that a lock client can notice. */
+export function clientsCanSee(fault: FaultInForce): boolean {
+  return hidingOf(fault) === undefined;
 }
 
 /** Records that say that something planned could not be done, or not undone. */

@@ -39,7 +39,7 @@ const cutIn = ({ effects }: Pick<FaultRecord, 'effects'>) =>
 
 /** Whom an effect of this kind is on. */
 const having = (
-  kind: Exclude<FaultEffect['kind'], 'cut' | 'degraded' | 'connections-reset'>,
+  kind: Exclude<FaultEffect['kind'], 'cut' | 'degraded' | 'heard-after' | 'connections-reset'>,
   { effects }: Pick<FaultRecord, 'effects'>,
 ) => effects.flatMap((one) => (one.kind === kind ? one.who : []));
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { HistoryEvent } from '../../../harness/vocabulary/history.js';
+import type { FaultEffect, HistoryEvent } from '../../../harness/vocabulary/history.js';
 import type { RunConfig } from '../../../harness/vocabulary/run.js';
 import { htmlReport } from '../../../reports/html.js';
 import type { ReportInput } from '../../../reports/input.js';
@@ -105,24 +105,32 @@ describe('the page', () => {
     expect(rows[4]).toMatch(/kill on replica.*never struck.*the run ended before it was due/);
   });
 
-  it('counts faults that struck, and apart from them what was carried out and TCP hides', () => {
+  it('counts faults that struck, and apart from them what was carried out and clients cannot see, with what hides it', () => {
     const tile = (of: ReportInput) => />([^<]*)<\/b><span>(planned faults struck[^<]*)</.exec(report(of))!.slice(1);
     const before = Number.parseInt(tile(input)[0]!, 10);
     expect(tile(input)[1]).toBe('planned faults struck');
-    const degraded = (delayMs: number): PlainInput => {
-      const how = { delayMs, jitterMs: 0, lossPpm: 0, duplicatePpm: 500_000, reorderPpm: 0, rateKbps: 0 };
-      const { i, atNs } = plain.events.at(-1)!;
-      const strike: HistoryEvent = {
-        ...{ i: i + 1, atNs, type: 'fault', step: 4, fault: 'duplicate', state: 'strike' },
-        ...{ targets: ['r1'], did: 'degraded it', effects: [{ kind: 'degraded', pairs: [['r1', 'c1']], ...how }] },
-      };
-      return { ...plain, events: [...plain.events, strike] };
+    const { i, atNs } = plain.events.at(-1)!;
+    const struckBy = (...effects: FaultEffect[]): PlainInput => {
+      const strikes = effects.map(
+        (effect, n): HistoryEvent => ({
+          ...{ i: i + 1 + n, atNs, type: 'fault', step: 4 - 2 * n, fault: 'links', state: 'strike' },
+          ...{ targets: ['r1'], did: 'did it', effects: [effect] },
+        }),
+      );
+      return { ...plain, events: [...plain.events, ...strikes] };
     };
-    expect(tile(inputOf(degraded(0)))).toEqual([
-      `${before} of 5`,
-      'planned faults struck; 1 more carried out, which TCP hides from clients',
-    ]);
-    expect(tile(inputOf(degraded(5)))).toEqual([`${before + 1} of 5`, 'planned faults struck']);
+    const degraded = (delayMs: number): FaultEffect => {
+      const how = { delayMs, jitterMs: 0, lossPpm: 0, duplicatePpm: 500_000, reorderPpm: 0, rateKbps: 0 };
+      return { kind: 'degraded', pairs: [['r1', 'c1']], ...how };
+    };
+    const ordered: FaultEffect = { kind: 'heard-after', pairs: [['c1', 'r1']], withinMs: 5 };
+    const byTcp = '1 more carried out, which TCP hides from clients';
+    const asOrder = '1 more carried out, which only chose whom servers hear first, as chance does without it';
+    expect(tile(inputOf(struckBy(degraded(0))))).toEqual([`${before} of 5`, `planned faults struck; ${byTcp}`]);
+    expect(tile(inputOf(struckBy(ordered)))).toEqual([`${before} of 5`, `planned faults struck; ${asOrder}`]);
+    expect(tile(inputOf(struckBy(degraded(0), ordered)))[1]).toBe(`planned faults struck; ${byTcp}; ${asOrder}`);
+    expect(tile(inputOf(struckBy(degraded(5))))).toEqual([`${before + 1} of 5`, 'planned faults struck']);
+    expect(report(inputOf(struckBy(ordered)))).toContain('heard after others, within 5 ms: c1 → r1');
   });
 
   it('shows checkers with figures and notes, deviating settings with why, and probes', () => {

@@ -92,6 +92,16 @@ describe('faults', () => {
     });
   });
 
+  it('who is heard first strikes nothing by itself, but what else the same fault does may', () => {
+    const ordered: FaultEffect = { kind: 'heard-after', pairs: [['c1', 'r1']], withinMs: 5 };
+    const done = (...effects: FaultEffect[]) =>
+      turns()
+        .planned('order')
+        .fault(3.1, 0, 'order', 'strike', { targets: ['r1'], effects });
+    expect(judged(done(ordered))).toMatchObject({ verdict: 'unknown', stats: { struckHolds: 0, faultsStruck: 0 } });
+    expect(judged(done(ordered, { kind: 'stopped', who: ['r1'] })).stats.faultsStruck).toBe(1);
+  });
+
   it('a server fault during a hold strikes it', () => {
     expect(judged(struck(turns().planned('kill'), 'kill', 3.1, 3.2, ['r1']))).toMatchObject({
       verdict: 'valid',
