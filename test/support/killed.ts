@@ -33,8 +33,10 @@ export async function allInForce(run: Torture, steps: number, limitMs: number): 
   const struck = () => records().filter(({ state, proof }) => state === 'strike' || proof === 'the request was taken');
   const never = () => records().find(({ state }) => state === 'refused' || state === 'failed');
   const isEach = () => new Set(struck().map(({ step }) => step)).size === steps;
-  await until('all to be in force', () => isEach() || never() !== undefined, limitMs).catch((error) => {
+  const isOver = () => run.child.exitCode !== null;
+  await until('all to be in force', () => isEach() || never() !== undefined || isOver(), limitMs).catch((error) => {
     throw new Error(`${error}: ${run.output()}${run.errors()}`);
   });
   expect(never(), run.output()).toBeUndefined();
+  expect(isEach(), `${run.output()}${run.errors()}`).toBe(true);
 }
