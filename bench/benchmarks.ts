@@ -3,6 +3,7 @@ import { benchAccept } from './accept.js';
 import { benchCheckers } from './checkers.js';
 import { benchConfirm } from './confirm.js';
 import { benchConform } from './conform.js';
+import { benchFailovers } from './failovers.js';
 import { benchHistory } from './history.js';
 import { benchHunt } from './hunt.js';
 import { benchPackage } from './package.js';
@@ -41,6 +42,10 @@ export const benchmarks: Record<string, { summary: string; run(argv: string[]): 
   confirm: {
     summary: 'how often real servers show what was found in virtual time, by kind of finding',
     run: benchConfirm,
+  },
+  failovers: {
+    summary: 'whether failovers take as long in virtual time as on real servers',
+    run: benchFailovers,
   },
   accept: {
     summary:

@@ -68,6 +68,20 @@ export function newLeaderMs(
   return { notYetMs: Math.max(0, sinceMs(before?.atNs ?? diedNs)), saidMs: sinceMs(said.atNs) };
 }
 
+/** How long after the death of a server that was struck another, which was a replica when it was last looked at, was the primary. */
+export function promotedMs(events: readonly HistoryEvent[], observations: readonly Observation[]): number | undefined {
+  const diedNs = diedAtNs(events);
+  if (diedNs === undefined) return undefined;
+  const before = new Map<string, string>();
+  for (const one of observations) {
+    if (one.type !== 'sample') continue;
+    if (one.atNs > diedNs && one.role === 'primary' && before.get(one.node) === 'replica')
+      return (one.atNs - diedNs) / 1e6;
+    before.set(one.node, one.role);
+  }
+  return undefined;
+}
+
 function diedAtNs(events: readonly HistoryEvent[]): number | undefined {
   const deaths = events.flatMap((event) =>
     event.type === 'fault' && event.state === 'strike'

@@ -1,6 +1,6 @@
 /** What a lock cost is told by the stamps of its clients. */
 import { expect, test } from 'vitest';
-import { handOverMs, latencyMs, newLeaderMs, withoutHolderMs } from '../../../bench/costs-of-runs.js';
+import { handOverMs, latencyMs, newLeaderMs, promotedMs, withoutHolderMs } from '../../../bench/costs-of-runs.js';
 import type { HistoryEvent, Observation } from '../../../harness/vocabulary/history.js';
 
 const MS = 1e6;
@@ -55,4 +55,20 @@ test('a new leader is one that says so after the death, in a newer term', () => 
   expect(newLeaderMs([strike], [...before, late, ...chosen])).toEqual({ notYetMs: 60, saidMs: 110 });
   expect(newLeaderMs([strike], [...before, late])).toBeUndefined();
   expect(newLeaderMs([], [...before, ...chosen])).toBeUndefined();
+});
+
+test('a promotion is the first look after the death at which a replica has become the primary', () => {
+  const strike = {
+    type: 'fault',
+    state: 'strike',
+    atNs: 130 * MS,
+    effects: [{ kind: 'killed', who: ['r1'], sinceNs: 100 * MS }],
+  } as unknown as HistoryEvent;
+  const look = (atMs: number, node: string, role: string) =>
+    ({ type: 'sample', atNs: atMs * MS, node, role }) as Observation;
+  const before = [look(50, 'r1', 'primary'), look(50, 'r2', 'replica'), look(50, 'r3', 'primary')];
+  const after = [look(150, 'r3', 'primary'), look(150, 'r2', 'replica'), look(250, 'r2', 'primary')];
+  expect(promotedMs([strike], [...before, ...after])).toBe(150);
+  expect(promotedMs([strike], [...before, ...after.slice(0, 2)])).toBeUndefined();
+  expect(promotedMs([], [...before, ...after])).toBeUndefined();
 });
