@@ -1,7 +1,7 @@
 /** `hunt`: plays thousands of schedules in virtual time, and keeps the smallest that finds each thing. */
 import { randomInt } from 'node:crypto';
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join, relative, resolve } from 'node:path';
+import { basename, join, relative, resolve } from 'node:path';
 import { strengthOf } from '../../checkers/index.js';
 import { createRunFolder } from '../../harness/record/store.js';
 import type { RunConfig } from '../../harness/vocabulary/run.js';
@@ -63,7 +63,7 @@ export async function huntCommand(typed: HuntFlags, invocation: Invocation): Pro
     const seed = flags.seed ?? randomInt(SEEDS);
     const config = configOf(asked, redis, id, commandLine(where.argv));
     say(
-      `hunting in virtual time: lock ${settings.lock} on ${settings.topology}, Redis ${redis.version}, ${settings.clients} clients, seed ${seed}`,
+      `hunting in virtual time: lock ${settings.lock} on ${settings.topology}, ${basename(redis.path)} ${redis.version}, ${settings.clients} clients, seed ${seed}`,
     );
     const beganMs = performance.now();
     const seconds = () => (performance.now() - beganMs) / 1e3;

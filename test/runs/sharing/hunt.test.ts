@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync, readlinkSync, writeFileSync } fr
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readPlan, readResults } from '../../../harness/record/store.js';
+import { namedServerHere } from '../../support/named-server.js';
 import { freshFolder, processesOf, start, until } from '../../support/torture.js';
 import { tortureHere } from '../../support/torture-here.js';
 
@@ -62,6 +63,22 @@ test('a server whose log is synced every second forgets in a power cut what it g
   expect(played(always).map((line) => JSON.parse(line).digest)).not.toEqual(
     played(everysec).map((line) => JSON.parse(line).digest),
   );
+});
+
+test('WAITAOF of Redis 8 outlives a power cut of a log that is synced every second, and that of Valkey 9 does not, which answers before', async ({
+  skip,
+}) => {
+  const servers = ['redis@8.0', 'valkey@9'];
+  for (const server of servers) if (!(await namedServerHere(server))) skip(`no ${server} here`);
+  // Redis answers when the second is over, which takes a lease that is longer.
+  const cuts = ['--lock', 'waitaof', '--lease', '3s', '--wait', '2s', '--clients', '2', '--faults', 'power-cut'];
+  const flags = [...cuts, '--persistence', 'aof-everysec', '--runs', '3', '--seed', '2'];
+  const [redis, valkey] = await Promise.all(servers.map((server) => hunted([...flags, '--server', server])));
+  expect(redis!.output).toContain('nothing was found');
+  expect(redis!.output).toMatch(/0 of [1-9]\d* struck holds violated/);
+  expect(valkey!.output).toMatch(/^hunting .* valkey-server 9\./m);
+  expect(valkey!.status, valkey!.output).toBe(1);
+  expect(readResults(join(valkey!.folder, '1'))!.violations[0]!.cause!.name).toBe('node-forgot');
 });
 
 test('a race is found, shrunk, kept with its report, and comes out again', async () => {
