@@ -20,6 +20,7 @@ export const LONGEST = [
   'test/redis/harness/machine/link-shaper.test.ts',
 
   'test/runs/sharing/docker.test.ts',
+  'test/runs/sharing/hunt-same.test.ts',
   'test/runs/sharing/installed.test.ts',
   'test/runs/sharing/conformance.test.ts',
   'test/runs/sharing/external.test.ts',

@@ -1,0 +1,21 @@
+/** Schedules of every topology are the same, every byte at the same time, in one process and in eight (`npm run bench -- hunt`). */
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { runProgram } from '../../../harness/machine/command.js';
+import { PROJECT } from '../../../harness/machine/project-files.js';
+import { topologiesOfService } from '../../../harness/topologies/index.js';
+
+const BENCH = [process.execPath, join(PROJECT, 'dist/bench/main.js'), 'hunt'];
+/** On a quiet machine it is one. */
+const LIMIT_MS = 20 * 60_000;
+
+test.each(topologiesOfService('redis'))(
+  'fifty of %s',
+  async (topology) => {
+    const fifty = ['--topology', topology, '--warm', '10', '--schedules', '40', '--again', '8 workers', '--no-first'];
+    const { exitCode, stdout, stderr } = await runProgram([...BENCH, ...fifty], { timeoutMs: LIMIT_MS });
+    expect(stdout, stderr).toContain(`${topology}, 8 workers: 50 of 50 identical\n`);
+    expect(exitCode).toBe(0);
+  },
+  LIMIT_MS,
+);
