@@ -7,7 +7,7 @@ import { REDIS_PORT, RedisServer, type RedisServerOptions } from './redis-server
 export function dataNode(
   host: Host,
   options: TopologyOptions,
-  context: Pick<TopologyContext, 'redis' | 'clock' | 'ownNetwork'>,
+  context: Pick<TopologyContext, 'redis' | 'clock'>,
   config: readonly string[] = [],
   more: Pick<RedisServerOptions, 'clusterNode'> = {},
 ): RedisServer {
@@ -20,8 +20,7 @@ export function dataNode(
     redis: context.redis,
     clock: context.clock,
     evicts: options.maxmemoryPolicy !== undefined,
-    // In virtual time its keeper is back in no time, and what was played before is to go as it went.
-    listensLate: !context.ownNetwork,
+    listensLate: true,
     ...passwordOf(options),
   });
 }

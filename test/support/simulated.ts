@@ -19,6 +19,8 @@ export interface Simulated {
   history: HistoryEvent[];
   /** Of faults. */
   records: Extract<HistoryEvent, { type: 'fault' }>[];
+  /** The run's folder. */
+  folder: string;
 }
 
 /** `args`: flags of `hunt`. */
@@ -40,7 +42,7 @@ export async function simulated(args: readonly string[], steps: PlanStep[], seed
     const lines = readFileSync(join(keep, 'history.jsonl'), 'utf8').trim().split('\n');
     const history: HistoryEvent[] = lines.map((line) => JSON.parse(line));
     const records = history.filter((event) => event.type === 'fault');
-    return { result, history, records };
+    return { result, history, records, folder: keep };
   } finally {
     await one.close();
   }

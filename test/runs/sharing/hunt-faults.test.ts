@@ -1,6 +1,10 @@
 /** Faults in virtual time, each played alone: what the records say of it, and that it is healed. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { readMessages } from '../../../harness/record/messages.js';
 import type { PlanStep } from '../../../harness/vocabulary/faults.js';
+import type { Observation } from '../../../harness/vocabulary/history.js';
 import { simulated } from '../../support/simulated.js';
 
 const R1 = { names: ['r1'] };
@@ -79,3 +83,43 @@ test.each(Object.entries(cases))(
     expect(of('heal').at(-1)!.proof).toMatch(healed);
   },
 );
+
+/** When clients of ioredis knock at a server that was killed, between two looks of the observer, which come every 20 ms. */
+const BACK_BETWEEN_LOOKS_MS = [26, 66];
+
+test.each([['single'], ['redlock'], ['replica'], ['sentinel'], ['cluster']])(
+  'on %s a server that comes back is followed before it hears clients, so that what it had forgotten explains what it grants',
+  async (topology) => {
+    for (const forMs of BACK_BETWEEN_LOOKS_MS) {
+      const kills = [300, 877, 1_454, 2_031].map((atMs) => ({ atMs, fault: 'kill', target: R1, forMs }));
+      const args = ['--topology', topology, '--lease', '470ms', '--time-limit', '3.5s', '--faults', 'kill'];
+      const { result, records, folder } = await simulated(args, kills);
+      // Where a failover goes on, a heal comes after the next strike.
+      const states = records.map(({ state }) => state);
+      expect(states.sort()).toEqual([...kills.map(() => 'heal'), ...kills.map(() => 'strike')]);
+      expect(heardUnseen(folder)).toEqual([]);
+      if (topology !== 'single') continue;
+      expect(result.found.length).toBeGreaterThan(0);
+      expect(result.found.filter(({ cause }) => cause !== 'node-forgot')).toEqual([]);
+    }
+  },
+);
+
+/** What clients asked r1 while nobody followed its commands. */
+function heardUnseen(folder: string): (string | undefined)[] {
+  const lines = readFileSync(join(folder, 'observations.jsonl'), 'utf8').trim().split('\n');
+  const seen: Observation[] = lines.map((line) => JSON.parse(line));
+  const watches = seen.flatMap((one) => (one.node === 'r1' && one.type === 'watch' ? [one] : []));
+  // The first look at a deployment that gets ready comes before clients do.
+  const blind = watches.flatMap(({ watching, atNs }, n) =>
+    watching ? [] : [{ fromNs: atNs, untilNs: watches[n + 1]?.atNs ?? Number.POSITIVE_INFINITY }],
+  );
+  expect(blind.length).toBeGreaterThan(1);
+  return readMessages(folder)!.flatMap(({ from, to, arrivedNs, bytes }) =>
+    to === 'r1' &&
+    from.startsWith('c') &&
+    blind.some(({ fromNs, untilNs }) => arrivedNs! > fromNs && arrivedNs! < untilNs)
+      ? [bytes]
+      : [],
+  );
+}
