@@ -320,6 +320,13 @@ const descriptions: Record<string, Description> = {
       'https://redis.io/docs/latest/develop/programmability/eval-intro/',
     ),
   },
+  'stored-again': {
+    phrase: 'it was stored again after it had been given back',
+    blame: lock(
+      'Whatever still stores a lock, a renewal above all, must be over before the lock is given back: what comes after that stays until its lease ends.',
+      LOCKS,
+    ),
+  },
   'released-meanwhile': {
     phrase: 'its own client had just released it',
     blame: lock(

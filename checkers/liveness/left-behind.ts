@@ -30,6 +30,7 @@ import { moment, plural } from '../../harness/record/facts/words.js';
 import type { History, Observations } from '../../harness/vocabulary/history.js';
 import type { Checker, CheckInput } from '../../harness/vocabulary/run.js';
 import type { CheckerFindings, Violation } from '../../harness/vocabulary/verdict.js';
+import { type RequestKinds, storedAgain } from '../causes/stored-again.js';
 import { unexplained } from '../causes/unexplained.js';
 import { tooManyCommands } from '../causes/whole-evidence.js';
 import { endsOfClients } from './free-and-asked.js';
@@ -44,7 +45,7 @@ function findLeftBehind(input: CheckInput): CheckerFindings {
     const notes = [`whether tries left something behind cannot be told: ${untold}`];
     return { verdict: 'unknown', notes, violations: [], stats: {} };
   }
-  const { candidates, tries } = new LeftTries(input).read();
+  const { candidates, tries, kinds } = new LeftTries(input).read();
   const heard = heardThroughout(input.observations, candidates).filter(outsideOfTrouble(input));
   const seenOf = seenAfter(input.observations, ableToTakeBack(input.history, heard));
   const found = candidates.flatMap((candidate) => {
@@ -54,7 +55,7 @@ function findLeftBehind(input: CheckInput): CheckerFindings {
   return {
     verdict: found.length > 0 ? 'invalid' : 'valid',
     notes: [],
-    violations: found.slice(0, MOST_REPORTED).map(violationOf),
+    violations: found.slice(0, MOST_REPORTED).map((one) => violationOf(one, kinds, input)),
     ...(found.length > MOST_REPORTED && { found: { liveness: found.length } }),
     ...(tries === 0 && { notJudged: 'no server was seen to store what names an owner' }),
     stats: { leftBehind: found.length },
@@ -63,16 +64,16 @@ function findLeftBehind(input: CheckInput): CheckerFindings {
 
 export const leftBehind: Checker = {
   name: 'left-behind',
-  summary: 'no failed try left something on a server that its client could have taken back',
+  summary: 'no failed try or released hold left something on a server that its client could have taken back',
   properties: [
     {
       class: 'liveness',
-      holds: 'No failed try left on a server what its client could have removed',
-      broken: 'A failed try left on a server what its client could have removed',
+      holds: 'No failed try or released hold left on a server what its client could have removed',
+      broken: 'A failed try or released hold left on a server what its client could have removed',
       kinds: {
         'left-behind': {
           headline: (count) =>
-            `Left behind: ${plural(count, 'failed try', 'failed tries')} stayed on a server, though the client could have taken ${count === 1 ? 'it' : 'them'} back`,
+            `Left behind: ${plural(count, 'failed try or released hold', 'failed tries or released holds')} stayed on a server, though the client could have taken ${count === 1 ? 'it' : 'them'} back`,
           accusedIf:
             'a client stored a value on a node in a try that failed or a hold that it released, tried again for the key over the same connection without having named that value to the node, and the node still had the value some time after',
           ownMistake: {
@@ -188,8 +189,17 @@ function shows(stored: string, { value, form }: Try): boolean {
   return form?.startsWith('hash') ? ownerIs(stored, value) : stored === value;
 }
 
-function violationOf({ left, next, seen }: Candidate & { seen: Seen }): Violation {
+function violationOf(
+  { left, next, seen }: Candidate & { seen: Seen },
+  kinds: RequestKinds,
+  input: CheckInput,
+): Violation {
   const { node, client, key } = left;
+  const since = [
+    { atNs: next.atNs, text: `${client} tried for it again, over the same connection`, observation: next.line },
+    { atNs: seen.atNs, text: `${node} still had what it had stored before that`, observation: seen.line },
+  ];
+  const stored = { atNs: left.atNs, text: `${client} stored ${key} on ${node}`, observation: left.line };
   return {
     class: 'liveness',
     kind: 'left-behind',
@@ -199,10 +209,6 @@ function violationOf({ left, next, seen }: Candidate & { seen: Seen }): Violatio
     holds: [],
     evidence: [],
     proof: `${client} stored ${key} on ${node} at ${moment(left.atNs)}, and tried for it again at ${moment(next.atNs)} over the same connection without having taken that back; ${node} still had it at ${moment(seen.atNs)}.`,
-    cause: unexplained([
-      { atNs: left.atNs, text: `${client} stored ${key} on ${node}`, observation: left.line },
-      { atNs: next.atNs, text: `${client} tried for it again, over the same connection`, observation: next.line },
-      { atNs: seen.atNs, text: `${node} still had what the first try stored`, observation: seen.line },
-    ]),
+    cause: storedAgain(left, kinds, input, since) ?? unexplained([stored, ...since]),
   };
 }

@@ -13,6 +13,7 @@ import { OUTCOME } from '../../harness/record/history-table.js';
 import type { CommandObservation, History } from '../../harness/vocabulary/history.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import { acquiresOf } from '../causes/asks.js';
+import { RequestKinds, removesItsOwn } from '../causes/stored-again.js';
 
 /** What is still on its way after a try has ended has come by then. */
 export const SETTLED_NS = 250e6;
@@ -75,6 +76,7 @@ export class LeftTries {
   /** By key and client, in which acquire it first named a value: to any node, and to each. */
   private readonly namedIn = new Map<string, Map<string, Naming>>();
   private readonly over: ReturnType<typeof endOfTries>;
+  private readonly kinds = new RequestKinds();
   /** By node, what it carries out: commands of a script come after it. */
   private readonly requests = new Map<string, CommandObservation>();
   /** By key and value, the client that stored it; undefined: several did. */
@@ -89,7 +91,7 @@ export class LeftTries {
     this.over = endOfTries(input.history);
   }
 
-  read(): { candidates: Candidate[]; tries: number } {
+  read(): { candidates: Candidate[]; tries: number; kinds: RequestKinds } {
     const { observations, config } = this.input;
     const keys = new Set(config.keys);
     for (const [line, command] of observations.commands(Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY)) {
@@ -113,7 +115,7 @@ export class LeftTries {
       this.owners.get(placeOf('', key, value)) === client &&
       // What was found to be reused only later may have been stored in a later acquire than was thought.
       !(isOfOneTry && this.namedIn.get(`${key} ${client}`)?.get(value)?.isReused);
-    return { candidates: [...this.candidates.values()].filter(proven), tries: this.count };
+    return { candidates: [...this.candidates.values()].filter(proven), tries: this.count, kinds: this.kinds };
   }
 
   /** From where a server was not watched, was another process, or may have loaded another's data, nothing is known. */
@@ -142,9 +144,9 @@ export class LeftTries {
       const { by, applied, before, after, wanted, onlyNew, line, atNs } = change;
       const client = by?.client;
       if (client === undefined) return [];
-      for (const owner of ownersOf(before))
-        if (storedBy(before, owner)?.client === client && stores(after, owner) === 'no')
-          this.forms.add(formOf(before, key));
+      if (removesItsOwn(change)) this.forms.add(formOf(before, key));
+      const request = this.requests.get(node);
+      if (request) this.kinds.did(request, change);
       const meant = applied === 'yes' ? after : (wanted ?? after);
       const type = meant.held?.type;
       if (type === undefined || type === 'list' || type === 'zset' || this.isCount(type)) return [];

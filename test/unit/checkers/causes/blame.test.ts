@@ -85,6 +85,7 @@ const BY_CAUSE: Record<BlameName, readonly string[]> = {
     'granted-beside',
     'script-unknown',
     'released-meanwhile',
+    'stored-again',
     'went-on-trying',
   ],
   deployment: [

@@ -83,6 +83,10 @@ export const WITHOUT_ORACLE: Readonly<Record<string, { why: string; tests: strin
     why: 'it is named of one kind of finding only, whose checker asks for each of its links before it accuses, and no model has what a lock tells its client after a release',
     tests: 'liveness/false-loss.test.ts',
   },
+  'stored-again': {
+    why: 'it is named of one kind of finding only, which no model has: what stays on a server without anybody holding it',
+    tests: 'causes/stored-again.test.ts',
+  },
   'went-on-trying': {
     why: 'it is two tries of an acquire that no model has: one that waits, whose commands may take their time',
     tests: 'liveness/overstayed.test.ts',

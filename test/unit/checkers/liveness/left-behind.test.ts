@@ -433,9 +433,9 @@ describe('what a finding says, and how many there are', () => {
   it('says of one and of several what they are', () => {
     const headline = leftBehind.properties[0]!.kinds['left-behind']!.headline as (count: number) => string;
     expect(headline(1)).toBe(
-      'Left behind: 1 failed try stayed on a server, though the client could have taken it back',
+      'Left behind: 1 failed try or released hold stayed on a server, though the client could have taken it back',
     );
-    expect(headline(2)).toMatch(/^Left behind: 2 failed tries .* taken them back$/);
+    expect(headline(2)).toMatch(/^Left behind: 2 failed tries or released holds .* taken them back$/);
   });
 
   it('is judged where a server stored what names an owner, and else not', () => {

@@ -1,0 +1,113 @@
+/**
+ * A client gives a lock back, and stores it again after that: `stored-again`.
+ *
+ * Example: a renewal finds that one of five servers does not have the lock, and stores it there. The hold was released meanwhile, and
+ * the release comes to that server first: what the renewal stores stays there until its lease ends.
+ *
+ * Named where the hold was granted, and over one connection, on which what is sent first comes first, a request that names the value came
+ * before the one that stored it, and after the release had been asked for; and all that requests of its kind were ever seen to do to the
+ * run's keys is to take away what their own client had stored.
+ *
+ * Excludes tries that failed, which have nothing to release; and requests of which the record has the beginning only.
+ */
+import { type Change, ownersBy, ownersOf, storedBy, stores } from '../../harness/record/facts/commands/changes.js';
+import type { Origin, StoredState } from '../../harness/record/facts/commands/state.js';
+import { OP } from '../../harness/record/history-table.js';
+import type { CommandObservation, Operations } from '../../harness/vocabulary/history.js';
+import type { CheckInput } from '../../harness/vocabulary/run.js';
+import type { Cause, CauseLink } from '../../harness/vocabulary/verdict.js';
+
+/** What stays on a server: stored by the request on that line. */
+export interface Stored {
+  node: string;
+  client: string;
+  source: string;
+  key: string;
+  value: string;
+  atNs: number;
+  line: number;
+  /** The acquire that it was stored for. */
+  row: number;
+}
+
+/** What requests of each kind were seen to do to the keys of the run. */
+export class RequestKinds {
+  private readonly removing = new Set<string>();
+  private readonly doingElse = new Set<string>();
+
+  /** A change that the request made, or would have made. */
+  did(request: CommandObservation, change: Change): void {
+    const kind = kindOf(request);
+    if (kind === undefined || change.how !== 'command') return;
+    if (removesItsOwn(change)) this.removing.add(kind);
+    if (doesElse(change)) this.doingElse.add(kind);
+  }
+
+  onlyRemoves(request: CommandObservation): boolean {
+    const kind = kindOf(request);
+    return kind !== undefined && this.removing.has(kind) && !this.doingElse.has(kind);
+  }
+}
+
+/** Whether it took away what its own client had stored. */
+export function removesItsOwn({ by, before, after }: Change): boolean {
+  return ownersOf(before).some((owner) => isOf(by, before, owner) && stores(after, owner) === 'no');
+}
+
+/** Whether it stored or prolonged something, or took away what others had stored. What it did to what nobody knows shows nothing. */
+function doesElse({ by, before, after, wanted, line }: Change): boolean {
+  if (ownersBy(after, line).length > 0 || (wanted !== undefined && ownersBy(wanted, line).length > 0)) return true;
+  if (after.exists !== 'no' && after.expires !== before.expires) return true;
+  return ownersOf(before).some(
+    (owner) => !isOf(by, before, owner) && stores(before, owner) === 'yes' && stores(after, owner) === 'no',
+  );
+}
+
+function isOf(by: Origin | undefined, state: StoredState, owner: string): boolean {
+  return by?.client !== undefined && storedBy(state, owner)?.client === by.client;
+}
+
+/** Its name, and of a script which; undefined where the record has not all of that. */
+function kindOf({ argv }: CommandObservation): string | undefined {
+  const name = argv[0]!.toUpperCase();
+  if (!/^(EVAL|EVALSHA|EVAL_RO|EVALSHA_RO|FCALL|FCALL_RO)$/.test(name)) return name;
+  const script = argv[1];
+  return script === undefined || script.endsWith('…') ? undefined : `${name} ${script}`;
+}
+
+/** `rest`: what is known of it beside, for the end of the chain. */
+export function storedAgain(
+  stored: Stored,
+  kinds: RequestKinds,
+  { history, observations }: CheckInput,
+  rest: readonly CauseLink[],
+): Cause | undefined {
+  const { node, client, source, key, value, atNs, line, row } = stored;
+  const { operations: ops } = history;
+  const release = firstReleaseOf(row, ops);
+  if (release === undefined) return undefined;
+  const sentNs = ops.sentNs[release]!;
+  for (const [at, request] of observations.commands(sentNs, atNs)) {
+    const { argv } = request;
+    if (request.node !== node || request.source !== source || !argv.includes(key) || !argv.includes(value)) continue;
+    if (!kinds.onlyRemoves(request)) continue;
+    return {
+      name: 'stored-again',
+      sentence: `${client} stored ${key} on ${node} again after it had asked ${node} to remove that, over the same connection: it went on beside its own release.`,
+      chain: [
+        { atNs: sentNs, text: `${client} was asked to release ${key}`, history: ops.invokeLine[release]! },
+        { atNs: request.atNs, text: `${client} asked ${node} to remove what it had stored`, observation: at },
+        { atNs, text: `${client} stored it on ${node}, over the same connection`, observation: line },
+        ...rest,
+      ],
+    };
+  }
+  return undefined;
+}
+
+/** The row of the first release of what an acquire was granted. */
+function firstReleaseOf(acquire: number, ops: Operations): number | undefined {
+  for (let row = acquire; row < ops.count; row++)
+    if (ops.op[row] === OP.release && ops.hold[row] === acquire) return row;
+  return undefined;
+}
