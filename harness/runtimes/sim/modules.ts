@@ -4,7 +4,7 @@
  * it is repeated.
  */
 import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { createRequire, isBuiltin } from 'node:module';
 import { compileFunction } from 'node:vm';
 import { notThere, refuse } from './current-world.js';
 import { ownModule } from './own-modules.js';
@@ -38,6 +38,9 @@ const OWNED = new Set([
 /** One instance of a lock's module: what it exports. Throws what the module throws. */
 export type LockModule = (own: OwnProcess) => Record<string, unknown>;
 
+/** A name, not a path. */
+const IS_PACKAGE = /^[@\w]/;
+
 const PARAMETERS = ['module', 'exports', 'require', 'process', '__filename', '__dirname'];
 
 /** `path`: a CommonJS module that is one file, but for `shared`: packages that are loaded once for all, by their own names. */
@@ -56,6 +59,7 @@ export function lockModule(path: string, shared: Readonly<Record<string, unknown
       const ours = ownModule(name, own.hostname, (known) => load(`node:${known}`) as object);
       if (ours) return ours;
       if (OWNED.has(name)) return load(`node:${name}`);
+      if (!isBuiltin(asked) && IS_PACKAGE.test(asked)) throw notInstalled(asked);
       // What loads one in case it is there can do without; what wants one later would do its work otherwise.
       if (!isLoaded) throw notThere(`the module ${asked}`);
       return refuse(`the module ${asked}`);
@@ -65,4 +69,9 @@ export function lockModule(path: string, shared: Readonly<Record<string, unknown
     isLoaded = true;
     return made.exports;
   };
+}
+
+/** What Node says of a package that is not there. All that are there are in the lock's one file. */
+function notInstalled(name: string): Error {
+  return Object.assign(new Error(`Cannot find module '${name}'`), { code: 'MODULE_NOT_FOUND' });
 }

@@ -28,13 +28,19 @@ const REFUSED_OF_CRYPTO = [
   'publicEncrypt',
 ];
 
-/** Not configurable, so that the module itself keeps them. */
-const ownCrypto = derived(crypto, {
-  webcrypto: { get: () => globalThis.crypto },
-  getRandomValues: { get: () => globalThis.crypto.getRandomValues },
-  subtle: { get: () => globalThis.crypto.subtle },
-  ...refusals('crypto', REFUSED_OF_CRYPTO),
-});
+let ownCrypto: object | undefined;
+
+/** Made when a lock first asks for it: by then `globals.ts` has replaced what it replaces of the module. */
+function cryptoOfLocks(): object {
+  ownCrypto ??= derived(crypto, {
+    // Not configurable, so that the module itself keeps them.
+    webcrypto: { get: () => globalThis.crypto },
+    getRandomValues: { get: () => globalThis.crypto.getRandomValues },
+    subtle: { get: () => globalThis.crypto.subtle },
+    ...refusals('crypto', REFUSED_OF_CRYPTO),
+  });
+  return ownCrypto;
+}
 
 const GIBIBYTES = 2 ** 30;
 const HOME = '/root';
@@ -66,9 +72,11 @@ const NAMED_ONLY = new Set(['dns', 'dns/promises', 'tls']);
 
 /** Undefined where Node's own will do. `load` gets Node's. */
 export function ownModule(name: string, hostname: string, load: (name: string) => object): object | undefined {
-  if (name === 'crypto') return ownCrypto;
+  if (name === 'crypto') return cryptoOfLocks();
   if (name === 'os') return ownOs(hostname);
   if (name === 'net') return derived(load('net'), refusals('net', ['createServer', 'Server']));
+  // Loggers ask it before they colour what they print.
+  if (name === 'tty') return derived({ isatty: () => false }, refusals('tty', ['ReadStream', 'WriteStream']));
   if (name === 'perf_hooks') {
     const refused = ['PerformanceObserver', 'monitorEventLoopDelay'];
     return derived(load('perf_hooks'), refusals('perf_hooks', refused));
@@ -92,9 +100,13 @@ function refusals(module: string, names: readonly string[]): Descriptors {
   return Object.fromEntries(names.map((name) => [name, { value: refusing(`${module}.${name}`) }]));
 }
 
+/** All that the module has is its own: what is compiled from `import * as` takes no more than that. */
 function derived(module: object, changes: Descriptors): object {
   const enumerable = Object.entries(changes).map(([name, change]) => [name, { ...change, enumerable: true }]);
-  return Object.create(module, Object.fromEntries(enumerable)) as object;
+  return Object.defineProperties(
+    {},
+    { ...Object.getOwnPropertyDescriptors(module), ...Object.fromEntries(enumerable) },
+  );
 }
 
 /** What of the globals would be in threads, the machine's, or another when it is repeated. */

@@ -161,6 +161,22 @@ test('what breaks without any fault is confirmed on real servers', async () => {
   expect(readResults(join(folder, '1', 'real', run!))!.violations[0]!.blame!.on).toBe('lock');
 });
 
+test.each([
+  ['redis-semaphore-mutex', 'single'],
+  ['redis-semaphore-redlock-mutex', 'redlock'],
+  ['redlock-4', 'redlock'],
+  ['redlock-5', 'redlock'],
+  ['redlock-5-using', 'redlock'],
+  ['sesamecare-redlock', 'redlock'],
+])('%s, as it was published, takes and gives back its lock on %s', async (library, topology) => {
+  const flags = ['--topology', topology, '--faults', 'none', '--runs', '1', '--seed', '1', '--lease', '1s', ...SMALL];
+  const { output, errors, folder } = await hunted(['--lock', `third-party/${library}`, ...flags]);
+  expect(errors).toBe('');
+  const [played] = lines(join(folder, 'schedules.jsonl'));
+  // One with few holds would be "unknown".
+  expect(JSON.parse(played!).verdict, output).toBe('held');
+});
+
 test('independent nodes are simulated too, and a lock that is sound there is not accused', async () => {
   const { status, output } = await hunted([
     '--topology',

@@ -36,13 +36,30 @@ test('it sees a process and a host of its own', () => {
   expect(load(own).is).toEqual([2, 'c1', 2, {}]);
 });
 
-test.each(['fs', 'node:fs/promises', 'node:worker_threads', 'child_process', 'zlib', 'http', 'cluster', 'not-there'])(
+test.each(['fs', 'node:fs/promises', 'node:worker_threads', 'child_process', 'zlib', 'http', 'cluster', './not-there'])(
   '%s is refused by its name, in one line',
   (name) => {
     const load = instance(`require('${name}');`);
     expect(() => load(own)).toThrow(`the simulated world does not have the module ${name}, which this lock wants`);
   },
 );
+
+test('a package that is not there is what Node says of one, whenever it is asked for', () => {
+  const look = "try { require('not-there'); } catch (error) { return error.code; }";
+  const load = instance(`exports.early = (() => { ${look} })(); exports.late = () => { ${look} };`);
+  const { early, late } = load(own) as { early: string; late(): string };
+  expect([early, late()]).toEqual(['MODULE_NOT_FOUND', 'MODULE_NOT_FOUND']);
+});
+
+test('all that a module of Node has is its own, as what TypeScript makes of `import *` takes it', () => {
+  const copied = `const copied = (name) => ({ ...require(name) });
+    exports.have = ['crypto', 'os', 'net', 'perf_hooks', 'tty'].map((name) => Object.keys(copied(name)));
+    exports.isTerminal = copied('tty').isatty(2);`;
+  const { have, isTerminal } = instance(copied)(own) as { have: string[][]; isTerminal: boolean };
+  const wanted = ['randomUUID', 'EOL', 'connect', 'performance', 'isatty'];
+  expect(have.map((keys, n) => keys.includes(wanted[n]!))).toEqual(wanted.map(() => true));
+  expect(isTerminal).toBe(false);
+});
 
 test('its listeners are its own, and nothing tells it where on the machine it is', () => {
   const load = instance(`
