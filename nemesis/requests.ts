@@ -7,6 +7,9 @@ import type { NemesisFault, PlanTopology, Struckable } from './striking/context.
 import { isRole } from './striking/roles.js';
 import { unfitRole } from './striking/targets.js';
 
+/** What no run in real time has. */
+const OF_HUNTS: readonly Capability[] = ['turns', 'sync-time'];
+
 /** Bad input of a user: one line that says what is wrong and what is possible. */
 export class PlanError extends Error {
   override name = 'PlanError';
@@ -124,7 +127,7 @@ function namedFault(item: string): FaultRequest {
 /** Every fault that makes sense on this topology, with its default target, but for those of hunts alone. */
 export function allFaults(topology: PlanTopology): FaultRequest[] {
   return Object.values(faults)
-    .filter(({ needs }) => !needs.includes('turns'))
+    .filter(({ needs }) => !needs.some((need) => OF_HUNTS.includes(need)))
     .filter((fault) => fault.unfit(topology) === undefined && defaultRole(fault, topology) !== undefined)
     .map((fault) => ({ fault: fault.name }));
 }

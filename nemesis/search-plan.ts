@@ -62,9 +62,10 @@ export const SEARCHED: readonly string[] = [
   'rate',
   'reorder',
   'duplicate',
+  'slow-disk',
 ];
-/** Leaves a server without a log what `kill` does. */
-const OF_A_LOG = 'power-cut';
+/** The one leaves a server without a log what `kill` does, the other does nothing to it. */
+const OF_A_LOG: readonly string[] = ['power-cut', 'slow-disk'];
 /**
  * Those that break every lock that counts on a server's time, as nearly all do; that are made of others which a search puts together by
  * itself; whose own course is longer than a schedule should be; or that TCP hides.
@@ -82,13 +83,13 @@ const WHEN_NAMED: readonly string[] = [
   'duplicate',
 ];
 export const SEARCHED_BY_DEFAULT: readonly string[] = SEARCHED.filter(
-  (name) => ![...WHEN_NAMED, OF_A_LOG].includes(name),
+  (name) => ![...WHEN_NAMED, ...OF_A_LOG].includes(name),
 );
 
 /** Where nobody says what to search with. */
 export function searchedByDefault(persistence: Persistence): readonly string[] {
   const keepsLog = persistence === 'aof-always' || persistence === 'aof-everysec';
-  return keepsLog ? [...SEARCHED_BY_DEFAULT, OF_A_LOG] : SEARCHED_BY_DEFAULT;
+  return keepsLog ? [...SEARCHED_BY_DEFAULT, ...OF_A_LOG] : SEARCHED_BY_DEFAULT;
 }
 
 /** Why a search on this topology cannot be made of these faults alone, or undefined. */

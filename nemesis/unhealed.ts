@@ -1,5 +1,6 @@
 /** Asks hosts, servers and programs themselves whether everything is as it was. */
 import type { ClientTarget, FaultContext } from '../harness/vocabulary/faults.js';
+import type { Host } from '../harness/vocabulary/host.js';
 import type { ServerNode } from '../harness/vocabulary/topology.js';
 import { message, waitFor } from './levers/basics.js';
 import { exactOffsetOf, type ReadWallMs, signed } from './levers/clock.js';
@@ -18,7 +19,11 @@ export async function findUnhealed(context: FaultContext, levers: Levers): Promi
   const checks: [name: string, check: () => Promise<string[]>][] = [
     ...hosts.map((host): [string, () => Promise<string[]>] => [
       host.name,
-      async () => [...(await levers.network.trouble(host)), ...(await levers.links.trouble(host))],
+      async () => [
+        ...(await levers.network.trouble(host)),
+        ...(await levers.links.trouble(host)),
+        ...diskTrouble(host),
+      ],
     ]),
     ...[...topology.nodes, ...topology.sentinels].map((node): [string, () => Promise<string[]>] => [
       node.name,
@@ -43,6 +48,10 @@ async function answered(name: string, check: () => Promise<string[]>, { clock }:
   const healing = { clock, signal: new AbortController().signal };
   const wait = { timeoutMs: ANSWER_TIMEOUT_MS, pollMs: POLL_MS, doing: '', context: healing };
   return (await waitFor(ask, wait)) ?? [`${name} cannot be checked: ${why}`];
+}
+
+function diskTrouble({ name, ownDisk }: Host): string[] {
+  return ownDisk && ownDisk.syncMs > 0 ? [`a sync takes ${name} ${ownDisk.syncMs} ms`] : [];
 }
 
 async function clientTrouble(client: ClientTarget, { clock }: FaultContext, levers: Levers): Promise<string[]> {

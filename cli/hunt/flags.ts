@@ -147,7 +147,7 @@ export function addHuntFlags(command: Command): Command {
       .default(HERE.timeLimit, '3.5s; at least 1.5s and two leases, or two of the longest holds'),
     new Option('--faults <list>', `what schedules are made of: ${SEARCHED.join(', ')}; or none`).default(
       SEARCHED_BY_DEFAULT.join(','),
-      `${SEARCHED_BY_DEFAULT.join(',')}, and power-cut where --persistence is aof-...: a server's clock that is moved breaks nearly every lock`,
+      `${SEARCHED_BY_DEFAULT.join(',')}, and power-cut and slow-disk where --persistence is aof-...: a server's clock that is moved breaks nearly every lock`,
     ),
     new Option(
       '--exhaustive',

@@ -28,7 +28,7 @@ export function withServer(machine: Machine, server: InspectedServer, flag: stri
 }
 
 /** What this machine may be given, and has not; what it never has, or a server lacks, is said where it is asked for. */
-const SAID_WHEN_ASKED = new Set(['slots-at-once', 'turns']);
+const SAID_WHEN_ASKED = new Set(['slots-at-once', 'sync-time', 'turns']);
 
 export function sayWhatIsMissing({ unavailable }: Machine, say: Say): void {
   for (const [what, why] of Object.entries(unavailable))

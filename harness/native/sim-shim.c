@@ -15,7 +15,7 @@
  * original waits for the next question. So what takes long (a deployment that gets ready) is done once.
  *
  * Threads run as coroutines whenever the program waits: Redis' background threads close files, free memory and sync, and
- * must be done with that before time goes on. A child (an RDB is saved by one) is waited for in no time.
+ * must be done with that before time goes on, but for a sync that takes time. A child (an RDB is saved by one) is waited for in no time.
  *
  * Files are files of the machine, below the program's folder. What becomes of them in a power cut is the coordinator's to say
  * (`harness/runtimes/sim/disk.ts`): it is told of every sync, with the size that the file had then, of every change of a name, and
@@ -58,7 +58,7 @@
 
 _Static_assert(sizeof(long) == 8, "the simulation's shim is for 64-bit systems");
 
-enum from_coordinator { DATA = 1, ACCEPTED, CONNECTED, FAILED, ENDED, RESET, CLOCK, EXIT, COPY, SEED };
+enum from_coordinator { DATA = 1, ACCEPTED, CONNECTED, FAILED, ENDED, RESET, CLOCK, EXIT, COPY, SEED, DISK };
 enum to_coordinator { LISTEN = 1, CONNECT, SEND, CLOSE, OPENED, SYNCED, RENAMED, REMOVED, SHORTENED, FOLDER };
 
 #define DESCRIPTORS 1024
@@ -103,7 +103,7 @@ static struct descriptor *descriptors[DESCRIPTORS];
 static struct file *files[DESCRIPTORS];
 static struct told *told;
 static uint32_t next_file = 1;
-static int64_t now_ns, clock_offset_ns, clock_rate_ppb, clock_base_ns;
+static int64_t now_ns, clock_offset_ns, clock_rate_ppb, clock_base_ns, sync_ns;
 static int from_fd = -1, to_fd = -1, in_child;
 static long own_number = 100, children, child_number;
 static int child_status;
@@ -314,6 +314,10 @@ static void take(uint8_t kind, uint32_t id, const char *bytes, uint32_t count) {
     memcpy(&clock_offset_ns, bytes, 8), memcpy(&clock_rate_ppb, bytes + 8, 8), memcpy(&clock_base_ns, bytes + 16, 8);
     return;
   }
+  if (kind == DISK) {
+    memcpy(&sync_ns, bytes, 8);
+    return;
+  }
   if (!d) return; /* it was closed here meanwhile */
   switch (kind) {
     case DATA: take_data(d, bytes, count); break;
@@ -327,6 +331,7 @@ static void take(uint8_t kind, uint32_t id, const char *bytes, uint32_t count) {
 }
 
 static void run_threads(void);
+static int64_t until_thread(int64_t until_ns);
 static void own_files(void);
 
 static void forget_file(int fd) {
@@ -371,7 +376,7 @@ static void exchange(int64_t until_ns) {
   uint32_t length;
   run_threads();
   for (;;) {
-    write_frame(until_ns);
+    write_frame(until_thread(until_ns));
     length = read_frame();
     if (length <= 8 || heard[8] != COPY) break;
     copy_itself(heard + 17);
@@ -408,7 +413,8 @@ static struct thread {
   ucontext_t context;
   void *(*begin)(void *);
   void *given;
-  enum { NONE = 0, RUNS, WAITS, OVER } state;
+  enum { NONE = 0, RUNS, WAITS, SLEEPS, OVER } state;
+  int64_t due_ns; /* of one that SLEEPS */
   pthread_cond_t *on;
 } threads[THREADS];
 static ucontext_t program;
@@ -425,6 +431,7 @@ static void run_threads(void) {
   for (int again = 1; again;) {
     again = 0;
     for (int at = 0; at < THREADS; at++) {
+      if (threads[at].state == SLEEPS && threads[at].due_ns <= now_ns) threads[at].state = RUNS;
       if (threads[at].state != RUNS) continue;
       running = &threads[at];
       swapcontext(&program, &running->context);
@@ -432,6 +439,25 @@ static void run_threads(void) {
       again = 1;
     }
   }
+}
+
+/* That instant, or an earlier one at which a thread goes on. */
+static int64_t until_thread(int64_t until_ns) {
+  for (int at = 0; at < THREADS; at++)
+    if (threads[at].state == SLEEPS && threads[at].due_ns < until_ns) until_ns = threads[at].due_ns;
+  return until_ns;
+}
+
+/* Of the program itself, whose threads go on meanwhile, or of one thread, beside which the program goes on. */
+static void take_time(int64_t ns) {
+  struct thread *me = running;
+  if (ns <= 0 || in_child) return;
+  if (!me) {
+    wait_for(ns);
+    return;
+  }
+  me->state = SLEEPS, me->due_ns = now_ns + ns;
+  swapcontext(&me->context, &program);
 }
 
 int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*begin)(void *), void *given) {
@@ -451,7 +477,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
   return EAGAIN;
 }
 
-/* Whoever waits here in the program itself waits for a thread to have done something, which it then has. */
+/* Whoever waits here in the program itself waits for a thread to have done something, which it then has, or is about in its own time. */
 int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex) {
   struct thread *me = running;
   pthread_mutex_unlock(mutex);
@@ -460,6 +486,7 @@ int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex) {
     swapcontext(&me->context, &program);
   } else {
     run_threads();
+    if (until_thread(INT64_MAX) != INT64_MAX) exchange(INT64_MAX);
   }
   return pthread_mutex_lock(mutex);
 }
@@ -1044,7 +1071,10 @@ ssize_t getrandom(void *into, size_t count, unsigned flags) {
 }
 int getentropy(void *into, size_t count) { return random_bytes(into, count), 0; }
 
-/* SYNCED: int64 its size, and what it holds where it is written over in place. Without an id: a folder, which has names only. */
+/*
+ * SYNCED: int64 its size, and what it holds where it is written over in place. Without an id: a folder, which has names only. It is
+ * told when the sync is over, of what there was when it was asked for; a name that was changed meanwhile counts as synced, too.
+ */
 int fsync(int fd) {
   struct stat info;
   const struct file *file = file_of(fd);
@@ -1053,7 +1083,9 @@ int fsync(int fd) {
   int64_t size = info.st_size;
   size_t count = 0;
   char *held = file && file->in_place && file->name[0] ? content_of(file->name, &count) : NULL;
-  begin_saying(SYNCED, file ? file->id : 0, (uint32_t)(8 + count));
+  uint32_t id = file ? file->id : 0;
+  take_time(sync_ns);
+  begin_saying(SYNCED, id, (uint32_t)(8 + count));
   put(&size, 8), put(held, count);
   free(held);
   return 0;

@@ -194,6 +194,7 @@ const fileAfterPowerCut: Check = (value) =>
 const effectFields: Record<FaultEffect['kind'], Fields> = {
   stopped: { who: names },
   slowed: { who: names, stopMs: number, everyMs: number },
+  'syncs-slowly': { who: names, syncMs: number },
   killed: { who: names },
   'lost-power': { who: names, mode: oneOf('exact', 'torn', 'zeros'), files: listOf(fileAfterPowerCut) },
   forgot: { who: names },

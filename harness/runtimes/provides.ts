@@ -3,8 +3,9 @@ import type { RuntimeCapability } from '../vocabulary/host.js';
 
 const TURNS =
   "whose turn it is, between two statements of a client's code or of two requests that come at once, is decided in virtual time only (`hunt`)";
+const SYNC_TIME = 'how long a sync of a file takes is decided in virtual time only (`hunt`)';
 /** What no runtime has whose clients are processes of a machine. */
-export const NOT_IN_REAL_TIME = { turns: TURNS } as const;
+export const NOT_IN_REAL_TIME = { turns: TURNS, 'sync-time': SYNC_TIME } as const;
 
 export const provides: Readonly<Record<string, Readonly<Record<RuntimeCapability, string>>>> = {
   netns: {
@@ -17,6 +18,7 @@ export const provides: Readonly<Record<string, Readonly<Record<RuntimeCapability
       "a preloaded library of the project's own (`harness/native/clock-shim.c`) adds to `clock_gettime(CLOCK_REALTIME)`, `gettimeofday` and `time` what a file of the host says; CLOCK_MONOTONIC is left alone. Needs a C compiler once. It does not reach programs that ask the kernel without the C library (Go, static binaries): a fault on these is recorded as failed.",
     disk: "a preloaded library of the project's own (`harness/native/durable-shim.c`) records what each server has synced: sizes, names, and every file under a second name. After a kill the host's folder is rebuilt from that. Needs a C compiler once, a file system with hard links, and a server that is dynamically linked and not setuid; servers are given it only in runs whose faults need it.",
     turns: `never: ${TURNS}.`,
+    'sync-time': `never: ${SYNC_TIME}.`,
   },
   docker: {
     process:
@@ -28,5 +30,6 @@ export const provides: Readonly<Record<string, Readonly<Record<RuntimeCapability
       "the same library, compiled in the image against the image's own C library (Debian or Ubuntu), preloaded, and its file in the container. It does not reach programs that ask the kernel without the C library either.",
     disk: "the same library, compiled in the servers' image; the agent rebuilds the folder in the container.",
     turns: 'likewise.',
+    'sync-time': 'likewise.',
   },
 };

@@ -156,6 +156,8 @@ export type EffectKind =
   | { kind: 'stopped'; who: string[] }
   /** Stopped for `stopMs` every `everyMs`: at any moment it may be either. */
   | { kind: 'slowed'; who: string[]; stopMs: number; everyMs: number }
+  /** A sync of a file takes its server so long. */
+  | { kind: 'syncs-slowly'; who: string[]; syncMs: number }
   /** SIGKILL: the process is dead. A server is started again when this is undone, a client is replaced by another process. */
   | { kind: 'killed'; who: string[] }
   /** The host lost power: what was left of the files that its server had written. A server that was down then had none to lose. */

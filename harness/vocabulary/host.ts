@@ -141,6 +141,18 @@ export interface Host extends HostFiles {
    * `disk`. They must have been killed: rejects if one lives on.
    */
   losePower(cut: PowerCut): Promise<FileAfterPowerCut[]>;
+  /** Of a runtime whose disks are its own; absent: the machine's. */
+  readonly ownDisk?: OwnDisk;
+}
+
+/** A disk that does at once what it is told to. */
+export interface OwnDisk {
+  /** How long a sync takes; 0: no time. */
+  readonly syncMs: number;
+  /** How many there were since the run began: those that are over. */
+  readonly syncs: number;
+  /** Of each that begins from now on. */
+  setSyncTime(syncMs: number): void;
 }
 
 /** What is asked of what a host sends to a peer; what is 0 is left as it is. */
@@ -226,7 +238,7 @@ export interface HeldBack {
 }
 
 /** What a fault may need of a runtime. */
-export type RuntimeCapability = 'clock' | 'disk' | 'link' | 'network' | 'process' | 'turns';
+export type RuntimeCapability = 'clock' | 'disk' | 'link' | 'network' | 'process' | 'sync-time' | 'turns';
 
 /**
  * What a fault may need: of a runtime, or of a service: that it is Redis or Valkey (`redis`), which moves

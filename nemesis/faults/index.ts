@@ -30,6 +30,7 @@ import { resetOnReply } from './reset-on-reply.js';
 import { sentinelFailover } from './sentinel-failover.js';
 import { skewGranted } from './skew-granted.js';
 import { slow } from './slow.js';
+import { slowDisk } from './slow-disk.js';
 import { strobe } from './strobe.js';
 
 export const faults: Readonly<Record<string, NemesisFault>> = {
@@ -42,6 +43,7 @@ export const faults: Readonly<Record<string, NemesisFault>> = {
   priorities,
   preempt,
   slow,
+  'slow-disk': slowDisk,
   partition,
   'lost-reply': lostReply,
   delay,

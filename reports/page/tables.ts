@@ -75,6 +75,10 @@ function effectWords(effect: FaultEffect): string | undefined {
         : undefined;
     case 'connections-reset':
       return `reset ${pairWords(effect.pairs)}`;
+    case 'syncs-slowly':
+      return effect.untilNs === undefined
+        ? `${effect.who.join(', ')}: a sync takes ${durationOfMs(effect.syncMs)}`
+        : undefined;
     case 'slot-moves':
       return `slot ${effect.slot}: ${effect.who.join(' → ')}`;
     case 'forgot':

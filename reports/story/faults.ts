@@ -34,7 +34,15 @@ export interface Touch {
   untilNs: number;
 }
 
-export type TouchKind = 'stopped' | 'down' | 'cut off' | 'degraded' | 'heard last' | 'clock moved' | 'struck';
+export type TouchKind =
+  | 'stopped'
+  | 'down'
+  | 'cut off'
+  | 'degraded'
+  | 'heard last'
+  | 'slow disk'
+  | 'clock moved'
+  | 'struck';
 
 export interface FaultStory {
   step: number;
@@ -166,6 +174,7 @@ const KINDS: readonly (readonly [effect: FaultEffect['kind'], kind: TouchKind])[
   ['off-network', 'cut off'],
   ['degraded', 'degraded'],
   ['heard-after', 'heard last'],
+  ['syncs-slowly', 'slow disk'],
   ['clock-jumped', 'clock moved'],
   ['clock-drifts', 'clock moved'],
   ['clock-strobes', 'clock moved'],

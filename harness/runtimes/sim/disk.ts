@@ -3,7 +3,8 @@
  * (`harness/native/sim-shim.c`). So it can lose power as a host with the durable shim can, and by the same rules
  * (`harness/runtimes/power-cut.ts`): a sync keeps what was written of that file, and every change of a name until then.
  *
- * The files themselves lie in the host's folder, with all that was written. A sync takes no time, and never fails.
+ * The files themselves lie in the host's folder, with all that was written. A sync takes no time but where it is told to (`syncMs`), and
+ * never fails.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,6 +23,10 @@ interface DiskFile {
 }
 
 export class SimDisk {
+  /** How long a sync takes. */
+  syncMs = 0;
+  /** How many there were. */
+  syncs = 0;
   /** By the names that they have now. */
   private readonly files = new Map<string, DiskFile>();
   private readonly changes: Omit<NameChange, 'durable'>[] = [];
@@ -96,6 +101,7 @@ export class SimDisk {
   }
 
   private sync({ sizeBytes, held }: Extract<DiskNews, { kind: 'synced' }>, file: DiskFile | undefined): void {
+    this.syncs++;
     if (file?.slot?.inPlace) file.copy = held;
     if (file?.slot)
       file.slot.durableBytes = file.slot.inPlace ? sizeBytes : Math.max(file.slot.durableBytes, sizeBytes);

@@ -13,6 +13,7 @@ import type {
   FileAfterPowerCut,
   Host,
   HostProcess,
+  OwnDisk,
   OwnNetwork,
   PowerCut,
   Runtime,
@@ -90,6 +91,7 @@ class SimHost implements Host {
   /** Nobody is root. */
   readonly asNobody = [];
   private readonly log: string;
+  readonly ownDisk: OwnDisk;
   private readonly disk: SimDisk;
   private readonly processes: (SimServerProcess | SimClientProcess)[] = [];
   private skew = { ...NO_SKEW, sinceNs: 0 };
@@ -104,6 +106,7 @@ class SimHost implements Host {
     this.folder = join(options.folder, 'hosts', name);
     mkdirSync(this.folder, { recursive: true });
     this.disk = new SimDisk(this.folder);
+    this.ownDisk = this.diskOfItsOwn();
     this.log = join(options.folder, 'logs', `${name}.log`);
     options.world.network.hosts.set(address, name);
   }
@@ -140,8 +143,25 @@ class SimHost implements Host {
       ? new SimClientProcess(this, pid, program, world, (line) => appendFileSync(this.log, `${line}\n`))
       : new SimServerProcess(this, pid, this.startServer(argv, pid, options), world, this.disk.begin());
     if (process instanceof SimServerProcess) process.setClock(this.skew);
+    if (process instanceof SimServerProcess && this.disk.syncMs > 0) process.setSyncTime(this.disk.syncMs);
     this.processes.push(process);
     return process;
+  }
+
+  private diskOfItsOwn(): OwnDisk {
+    const { disk, processes } = this;
+    return {
+      get syncMs() {
+        return disk.syncMs;
+      },
+      get syncs() {
+        return disk.syncs;
+      },
+      setSyncTime(syncMs) {
+        disk.syncMs = syncMs;
+        for (const process of processes) if (process instanceof SimServerProcess) process.setSyncTime(syncMs);
+      },
+    };
   }
 
   async writeFile(name: string, data: string): Promise<string> {

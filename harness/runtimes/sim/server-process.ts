@@ -70,6 +70,10 @@ export class SimServerProcess implements HostProcess {
     this.hear({ kind: 'clock', offsetNs, ratePpb, baseNs: this.world.timeline.nowNs });
   }
 
+  setSyncTime(syncMs: number): void {
+    this.hear({ kind: 'disk', syncNs: Math.round(syncMs * 1e6) });
+  }
+
   /** Its deployment is ready; its randomness is this world's from now on. */
   ready(seed: number): void {
     if (this.life === 'dead') return;

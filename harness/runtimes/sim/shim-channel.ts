@@ -24,11 +24,23 @@ export type Heard =
   | { kind: 'accepted'; id: number; connection: number; address: string; port: number }
   | { kind: 'connected' | 'failed' | 'ended' | 'reset'; id: number }
   | { kind: 'clock'; offsetNs: number; ratePpb: number; baseNs: number }
+  /** How long a sync takes from now on. */
+  | { kind: 'disk'; syncNs: number }
   /** What its randomness is from now on. */
   | { kind: 'seed'; value: number };
 
 /** As the shim numbers them. */
-const HEARD = { data: 1, accepted: 2, connected: 3, failed: 4, ended: 5, reset: 6, clock: 7, seed: 10 } as const;
+const HEARD = {
+  data: 1,
+  accepted: 2,
+  connected: 3,
+  failed: 4,
+  ended: 5,
+  reset: 6,
+  clock: 7,
+  seed: 10,
+  disk: 11,
+} as const;
 const EXIT = 8;
 const COPY = 9;
 const SAID = ['', 'listen', 'connect', 'send', 'close', ...DISK_NEWS] as const;
@@ -242,6 +254,7 @@ function payloadOf(heard: Heard): Buffer {
   if (heard.kind === 'data') return heard.bytes;
   if (heard.kind === 'clock')
     return Buffer.from(BigInt64Array.of(...[heard.offsetNs, heard.ratePpb, heard.baseNs].map(BigInt)).buffer);
+  if (heard.kind === 'disk') return Buffer.from(BigInt64Array.of(BigInt(heard.syncNs)).buffer);
   if (heard.kind === 'seed') return Buffer.from(BigInt64Array.of(BigInt(heard.value)).buffer);
   if (heard.kind !== 'accepted') return NOTHING;
   const bytes = Buffer.alloc(10);

@@ -1,7 +1,7 @@
 /** Faults in virtual time, each played alone: what the records say of it, and that it is healed. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { readMessages } from '../../../harness/record/messages.js';
 import type { PlanStep } from '../../../harness/vocabulary/faults.js';
 import type { Observation } from '../../../harness/vocabulary/history.js';
@@ -71,6 +71,12 @@ const cases: Record<string, Case> = {
     proof: /^30 % of the packets twice: r1 to c1, /,
     healed: /: as usual, after \d+ messages, \d+ twice$/,
   },
+  'slow-disk': {
+    step: { target: R1, forMs: 900, args: { syncMs: 30 } },
+    args: ['--persistence', 'aof-always'],
+    proof: /^a sync takes r1 30 ms$/,
+    healed: /^syncs take no time again, after [1-9]\d* of r1$/,
+  },
 };
 
 test.each(Object.entries(cases))(
@@ -122,4 +128,74 @@ function heardUnseen(folder: string): (string | undefined)[] {
       ? [bytes]
       : [],
   );
+}
+
+describe('a slow disk', () => {
+  const SYNC_MS = 60;
+  const slowed = (persistence: string, more: PlanStep[] = [], args: string[] = []) =>
+    simulated(
+      ['--persistence', persistence, '--faults', 'slow-disk', '--time-limit', '3.5s', ...args],
+      [{ atMs: 600, fault: 'slow-disk', target: R1, forMs: 1_500, args: { syncMs: SYNC_MS } }, ...more],
+    );
+
+  test('has a server that syncs always answer so much later, and answer nobody meanwhile; afterwards as before', async () => {
+    const { result, records, folder } = await slowed('aof-always');
+    const [from, until] = records.map(({ atNs }) => atNs) as [number, number];
+    const waits = waitsForGrants(folder);
+    const within = waits.filter(({ sentNs }) => sentNs > from && sentNs < until - SYNC_MS * 1e6);
+    expect(within.length).toBeGreaterThan(3);
+    expect(Math.min(...within.map(({ ms }) => ms))).toBeGreaterThanOrEqual(SYNC_MS);
+    const outside = waits.filter(({ sentNs }) => sentNs < from - 5e6 || sentNs > until + 2 * SYNC_MS * 1e6);
+    expect(outside.length).toBeGreaterThan(3);
+    expect(Math.max(...outside.map(({ ms }) => ms))).toBeLessThan(5);
+    expect(result.found).toEqual([]);
+    expect((await slowed('aof-always')).result.digest).toBe(result.digest);
+  });
+
+  test('has one that syncs every second answer as ever: a thread of it waits', async () => {
+    const { result, records, folder } = await slowed('aof-everysec');
+    expect(records.at(-1)!.proof).toMatch(/^syncs take no time again, after [1-3] of r1$/);
+    expect(Math.max(...waitsForGrants(folder).map(({ ms }) => ms))).toBeLessThan(5);
+    expect((await slowed('aof-everysec')).result.digest).toBe(result.digest);
+  });
+
+  test('has one that syncs every second write only when the last sync is over, so that a power cut takes more', async () => {
+    // It came between a second's sync and half a second after.
+    const lost = async (faults: PlanStep[]) => {
+      const cut: PlanStep = { atMs: 1_750, fault: 'power-cut', target: R1, forMs: 50 };
+      const { records } = await simulated(['--persistence', 'aof-everysec', '--time-limit', '3.5s'], [...faults, cut]);
+      const files = records
+        .flatMap(({ effects }) => effects)
+        .flatMap((one) => (one.kind === 'lost-power' ? one.files : []));
+      return files.find(({ name }) => name.endsWith('.incr.aof'))!;
+    };
+    const fast = await lost([]);
+    const slow = await lost([{ atMs: 300, fault: 'slow-disk', target: R1, forMs: 2_900, args: { syncMs: 500 } }]);
+    expect(slow.writtenBytes).toBeLessThan(fast.writtenBytes);
+    expect(slow.durableBytes).toBeLessThan(fast.durableBytes);
+  });
+
+  test('outlives a kill: a server that starts again syncs as slowly', async () => {
+    const { records, folder } = await slowed('aof-always', [{ atMs: 900, fault: 'kill', target: R1, forMs: 100 }]);
+    const back = records.find(({ fault, state }) => fault === 'kill' && state === 'heal')!.atNs;
+    const healed = records.find(({ fault, state }) => fault === 'slow-disk' && state === 'heal')!.atNs;
+    const within = waitsForGrants(folder).filter(({ sentNs }) => sentNs > back && sentNs < healed - SYNC_MS * 1e6);
+    expect(within.length).toBeGreaterThan(1);
+    expect(Math.min(...within.map(({ ms }) => ms))).toBeGreaterThanOrEqual(SYNC_MS);
+  });
+
+  test('is refused where a server keeps no log', async () => {
+    const { records } = await slowed('none');
+    expect(records).toMatchObject([{ state: 'refused', proof: expect.stringContaining('keep no log') }]);
+  });
+});
+
+/** How long clients waited for each answer that granted them the lock. */
+function waitsForGrants(folder: string): { sentNs: number; ms: number }[] {
+  const all = readMessages(folder)!;
+  return all.flatMap(({ connection, from, to, sentNs, bytes }, n) => {
+    if (to !== 'r1' || !from.startsWith('c') || !/^\*\d+\r\n\$3\r\nset/i.test(bytes ?? '')) return [];
+    const answer = all.slice(n).find((one) => one.connection === connection && one.isBack);
+    return answer?.bytes === '+OK\r\n' ? [{ sentNs, ms: (answer.arrivedNs! - sentNs) / 1e6 }] : [];
+  });
 }

@@ -43,6 +43,7 @@ const ANYWHERE = [
   'rate',
   'reorder',
   'duplicate',
+  'slow-disk',
 ];
 /** Of which nobody is struck by name. */
 const OF_ONE_ROLE: Record<string, string> = { preempt: 'client', reload: 'all' };
@@ -52,10 +53,11 @@ test('all that is searched with are faults', () => {
   for (const name of [...SEARCHED, ...SEARCHED_BY_DEFAULT]) expect(faults[name]?.name).toBe(name);
 });
 
-test('a power cut is searched with by default where there is a log that it can take something from', () => {
-  for (const persistence of ['none', 'rdb'] as const) expect(searchedByDefault(persistence)).not.toContain('power-cut');
+test('a power cut and a slow disk are searched with by default where there is a log', () => {
+  for (const persistence of ['none', 'rdb'] as const) expect(searchedByDefault(persistence)).toBe(SEARCHED_BY_DEFAULT);
+  for (const name of ['power-cut', 'slow-disk']) expect(SEARCHED_BY_DEFAULT).not.toContain(name);
   for (const persistence of ['aof-everysec', 'aof-always'] as const)
-    expect(searchedByDefault(persistence)).toEqual([...SEARCHED_BY_DEFAULT, 'power-cut']);
+    expect(searchedByDefault(persistence)).toEqual([...SEARCHED_BY_DEFAULT, 'power-cut', 'slow-disk']);
 });
 
 test('every plan can be carried out, on named hosts or whoever holds a lock, and none is long', () => {
