@@ -18,6 +18,7 @@ export function fitPlan(plan: Plan, fileName: string, topology: PlanTopology, un
     };
     const fault = knownFault(step, topology, unavailable, fail);
     checkWhen(step, topology, fail);
+    checkAim(step, fault, unavailable, fail);
     checkTarget(step, fault, topology, fail);
     if (!(step.forMs > 0 && step.forMs <= DAY_MS))
       fail('forMs', `expected a positive number of milliseconds, at most a day, got ${step.forMs}`);
@@ -51,6 +52,12 @@ function checkWhen(step: PlanStep, topology: PlanTopology, fail: Fail): void {
   const { client } = step.after;
   if (client !== undefined && !topology.clients.includes(client))
     fail('after.client', `expected one of ${words(topology.clients)}, got ${JSON.stringify(client)}`);
+}
+
+function checkAim(step: PlanStep, fault: NemesisFault, { turns }: Unavailable, fail: Fail): void {
+  if (!('atMs' in step) || !step.aim) return;
+  if (turns !== undefined) fail('aim', `is not possible here: ${turns}`);
+  if (fault.needs.includes('turns')) fail('aim', `${fault.name} counts moments of its own`);
 }
 
 function checkTarget({ target }: PlanStep, fault: NemesisFault, topology: PlanTopology, fail: Fail): void {

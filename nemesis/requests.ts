@@ -168,7 +168,8 @@ export function incapable(fault: NemesisFault, unavailable: Unavailable): string
 
 /** What the faults of a plan need of the runtime. */
 export function needsOf(plan: Plan): Set<Capability> {
-  return new Set(plan.steps.flatMap((step) => faults[step.fault]?.needs ?? []));
+  const own = plan.steps.flatMap((step) => faults[step.fault]?.needs ?? []);
+  return new Set(plan.steps.some((step) => 'atMs' in step && step.aim) ? [...own, 'turns'] : own);
 }
 
 function parseItem(item: string, topology: PlanTopology, unavailable: Unavailable): FaultRequest {

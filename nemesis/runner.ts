@@ -10,6 +10,7 @@ import { faults } from './faults/index.js';
 import { Interrupted, isRefusal, message } from './levers/basics.js';
 import { effectsBefore, LeftInForce } from './levers/in-force.js';
 import { createLevers, type Levers } from './levers/index.js';
+import { momentOf } from './striking/aims.js';
 import type { ActiveNemesis, NemesisContext } from './striking/context.js';
 import { type AtStep, matchesTrigger, neverCame, StepWatch, type Trigger } from './striking/step-watch.js';
 import { findUnhealed } from './unhealed.js';
@@ -181,11 +182,19 @@ class StepRun {
   /** Resolves when it is due; with the reason when the run ended before. */
   private async due(startNs: number): Promise<string | undefined> {
     const { step, context } = this;
-    if (!('after' in step)) return dueAt(step.atMs, startNs, context);
+    if (!('after' in step)) {
+      const { atMs, aim } = step;
+      const over = await dueAt(atMs, startNs, context);
+      return over !== undefined || !aim ? over : this.when(momentOf({ ...step, aim }, context));
+    }
     if (step.after.event !== 'step' || !this.watch) return triggered(step.after, context);
-    const at = await this.watch.next(step.after, context.signal);
+    return this.when(this.watch.next(step.after, context.signal));
+  }
+
+  private async when(moment: Promise<AtStep | string>): Promise<string | undefined> {
+    const at = await moment;
     if (typeof at === 'string') return at;
-    context.at = at;
+    this.context.at = at;
     return undefined;
   }
 
@@ -228,7 +237,7 @@ class StepRun {
   }
 }
 
-/** What a strike's record says of the step that it was to strike at. */
+/** What a strike's record says of the moment that it was to strike at. */
 async function whereItStruck(
   { proof }: ActiveNemesis['record'],
   at: AtStep | undefined,

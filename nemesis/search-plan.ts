@@ -4,7 +4,7 @@
  * that rare combinations are not drowned by common ones. They shrink to fewer faults, earlier, shorter.
  */
 import fc from 'fast-check';
-import type { PlanStep, Target } from '../harness/vocabulary/faults.js';
+import type { Aim, PlanStep, Target } from '../harness/vocabulary/faults.js';
 import type { Persistence } from '../harness/vocabulary/topology.js';
 import { faults } from './faults/index.js';
 import { drawnPriorities, isOfPriorities } from './priority-plan.js';
@@ -20,6 +20,8 @@ export interface SearchOptions {
   /** Every fault begins before this, counted from the begin of the torture phase. */
   endMs: number;
   leaseMs: number;
+  /** All steps at their times. */
+  unaimed?: true;
 }
 
 /** What a schedule can have one after the other, or at once. */
@@ -98,8 +100,55 @@ export function unsearchable(names: readonly string[], topology: PlanTopology): 
   return reasons.every((reason) => reason !== undefined) ? reasons[0] : undefined;
 }
 
-/** Steps by start time. Not biased: a generator that prefers small values hardly tries a long fault. */
+/**
+ * Steps by start time, some of them aimed. Not biased: a generator that prefers small values hardly tries a long fault. Aims are drawn last:
+ * what is drawn of all else is as it would be without.
+ */
 export function searchArbitrary(options: SearchOptions): fc.Arbitrary<PlanStep[]> {
+  const timed = timedArbitrary(options);
+  if (options.unaimed) return timed;
+  const aims = fc.array(drawnAim, { minLength: MOST_FAULTS, maxLength: MOST_FAULTS });
+  return fc.noBias(fc.record({ timed, aims }).map(({ timed: steps, aims: drawn }) => aimedAt(steps, drawn)));
+}
+
+/** Of three steps that can be aimed one is. */
+const STEPS_AN_AIM = 3;
+/** Requests that a client goes on with are some of them: as many operations have fewer. */
+const MOST_AIMED_AT = { request: 8, 'going-on': 4, expiry: 1 } as const;
+/**
+ * These wait for what they break by themselves: an answer, say, that would not come as long as the request waits for them. Those with a
+ * course of their own, and one role, do so as well.
+ */
+const WAITING = ['lost-reply', 'reset-on-reply'];
+
+/** Undefined: that step is not aimed. */
+const drawnAim: fc.Arbitrary<Aim | undefined> = fc
+  .record({
+    isAimed: fc.integer({ min: 1, max: STEPS_AN_AIM }).map((one) => one === 1),
+    side: fc.constantFrom('before' as const, 'after' as const),
+    event: fc.constantFrom<Aim['event']>('request', 'request', 'going-on', 'going-on', 'expiry'),
+    part: fc.integer({ min: 0, max: 999 }),
+  })
+  .map(({ isAimed, side, event, part }) => {
+    const count = 1 + Math.floor((part * MOST_AIMED_AT[event]) / 1_000);
+    return isAimed ? { side, event, count } : undefined;
+  });
+
+function aimedAt(steps: readonly PlanStep[], aims: readonly (Aim | undefined)[]): PlanStep[] {
+  return steps.map((step, n) => {
+    const aim = aims[n];
+    // The lease of who gives back in time never ends: something else must have come before.
+    const isForIt = aim && 'atMs' in step && canBeAimed(step) && (aim.event !== 'expiry' || n > 0);
+    return isForIt ? { ...step, aim } : step;
+  });
+}
+
+function canBeAimed({ fault }: PlanStep): boolean {
+  const { needs, targets } = faults[fault]!;
+  return targets.length > 1 && !needs.includes('turns') && !WAITING.includes(fault);
+}
+
+function timedArbitrary(options: SearchOptions): fc.Arbitrary<PlanStep[]> {
   const struck = strikingArbitrary({ ...options, faults: options.faults.filter((name) => !isOfPriorities(name)) });
   if (!options.faults.some(isOfPriorities)) return struck;
   const hasOthers = options.faults.some((name) => !isOfPriorities(name));

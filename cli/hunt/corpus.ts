@@ -7,7 +7,7 @@ import type { PlanStep } from '../../harness/vocabulary/faults.js';
 import type { Random } from '../../harness/vocabulary/time.js';
 import type { HuntSchedule } from './hunt-schedule.js';
 
-type TimedStep = PlanStep & { atMs: number };
+type TimedStep = Extract<PlanStep, { atMs: number }>;
 
 /** Of schedules, as soon as there is anything to make them of: the others are drawn anew, or what nobody came near is never found. */
 const MADE_OF_OTHERS = 0.5;
@@ -75,6 +75,10 @@ function changed(
         const by = isNear ? NEAR_REQUESTS : FAR_REQUESTS;
         const request = Math.max(1, step.args.request + random.int(-by, by));
         return steps.with(which, { ...step, args: { ...step.args, request } });
+      }
+      if (step.aim && isNear) {
+        const count = Math.max(1, step.aim.count + random.int(-NEAR_REQUESTS, NEAR_REQUESTS));
+        return steps.with(which, { ...step, aim: { ...step.aim, count } });
       }
       return inOrder(steps.with(which, { ...step, atMs: within(step.atMs + random.int(-byMs, byMs)) }));
     }

@@ -1,6 +1,7 @@
 /** What a hunt keeps of a finding, and what it says of it. */
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { aimWords } from '../../harness/record/facts/aim-words.js';
 import { writeJson } from '../../harness/record/store.js';
 import type { PlanStep } from '../../harness/vocabulary/faults.js';
 import type { RunConfig } from '../../harness/vocabulary/run.js';
@@ -120,5 +121,8 @@ function stepText(step: PlanStep): string {
   const args = Object.entries(step.args ?? {}).map(([name, value]) => `${name} ${value}`);
   const fromMs = 'atMs' in step ? step.atMs : 0;
   const at = (ms: number) => (ms / 1e3).toFixed(3);
-  return `${step.fault} of ${whom}${args.length > 0 ? ` (${args.join(', ')})` : ''} from ${at(fromMs)} to ${at(fromMs + step.forMs)} s`;
+  const what = `${step.fault} of ${whom}${args.length > 0 ? ` (${args.join(', ')})` : ''}`;
+  if ('atMs' in step && step.aim)
+    return `${what} ${aimWords(step.aim)} from ${at(fromMs)} s on, for ${at(step.forMs)} s`;
+  return `${what} from ${at(fromMs)} to ${at(fromMs + step.forMs)} s`;
 }

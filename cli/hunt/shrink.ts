@@ -11,6 +11,7 @@ import { createRandom } from '../../harness/runtimes/random.js';
 import type { PlanStep } from '../../harness/vocabulary/faults.js';
 import { faults } from '../../nemesis/index.js';
 import { SEEDS } from '../run/flags.js';
+import { fewest, firstOf, range } from './fewest.js';
 
 /** More is not worth the time: by then what is left is small, as a rule. */
 const MOST_EXECUTIONS = 300;
@@ -91,6 +92,7 @@ async function withoutWhatIsNotNeeded(found: Shrinkable, finds: Finds): Promise<
     withFewerSteps,
     withFewerNames,
     withoutArguments,
+    withoutAims,
     withFewerClients,
     withFewerKeys,
     inLessTime,
@@ -181,6 +183,19 @@ async function withoutArguments(found: Shrinkable, finds: Finds): Promise<Shrink
       const tried = withStep(left, n, Object.keys(fewer).length === 0 ? step : { ...step, args: fewer });
       if (await finds(tried)) left = tried;
     }
+  return left;
+}
+
+/** Each at its time, where that finds it as well; else at the first of such moments that does. */
+async function withoutAims(found: Shrinkable, finds: Finds): Promise<Shrinkable> {
+  let left = found;
+  for (const [n, step] of found.steps.entries()) {
+    if (!('atMs' in step) || !step.aim) continue;
+    const { aim, ...timed } = step;
+    const at = (count: number) => withStep(left, n, { ...step, aim: { ...aim, count } });
+    if (await finds(withStep(left, n, timed))) left = withStep(left, n, timed);
+    else left = at(await fewest(1, aim.count, (count) => finds(at(count))));
+  }
   return left;
 }
 
@@ -320,28 +335,4 @@ function withStep(found: Shrinkable, n: number, step: PlanStep): Shrinkable {
 
 function ruleOf({ fault }: PlanStep, name: string) {
   return faults[fault]?.args[name];
-}
-
-/**
- * The smallest number from `min` to `now` of which it is known that it does and one less does not; `now` does. Found by halves: where one does,
- * more do, as a rule.
- */
-async function fewest(min: number, now: number, does: (number: number) => Promise<boolean>): Promise<number> {
-  if (now <= min || !(await does(now - 1))) return now;
-  let [low, high] = [min, now - 1];
-  while (low < high) {
-    const middle = Math.floor((low + high) / 2);
-    if (await does(middle)) high = middle;
-    else low = middle + 1;
-  }
-  return high;
-}
-
-async function firstOf<One>(all: readonly One[], does: (one: One) => Promise<boolean>): Promise<One | undefined> {
-  for (const one of all) if (await does(one)) return one;
-  return undefined;
-}
-
-function range(from: number, to: number): number[] {
-  return Array.from({ length: Math.max(0, to - from + 1) }, (_, n) => from + n);
 }

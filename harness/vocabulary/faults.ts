@@ -19,9 +19,21 @@ export type TargetRole =
 /** Whom a fault strikes: a role resolved when it fires, or names of nodes, Sentinels, or client slots. */
 export type Target = TargetRole | { names: string[] };
 
+/** A moment of the clients' or of the servers', right before or right after which a step is to strike. In virtual time alone. */
+export interface Aim {
+  side: 'before' | 'after';
+  /**
+   * A request that a client has sent; one that it has sent as it heard an answer, as the DEL after a GET; or the end of a lease on a
+   * server. A request comes before it has reached its server, and after it was carried out, before its client has heard so.
+   */
+  event: 'request' | 'going-on' | 'expiry';
+  /** The how many-th of these, from 1 on. */
+  count: number;
+}
+
 export type When =
-  /** Milliseconds after the torture phase began. */
-  | { atMs: number }
+  /** Milliseconds after the torture phase began. `aim`: not then, but at the first such moment from then on. */
+  | { atMs: number; aim?: Aim }
   /** After the `count`th such event since the torture phase began. `step` names a step point for `event: 'step'`. */
   | { after: { event: 'acquire' | 'release' | 'step'; count: number; client?: string; step?: string } };
 

@@ -207,6 +207,7 @@ export interface OwnNetwork {
   /** Tells both ends of a connection that the other has given up; `ownPort` is that of the first host. */
   reset(one: string, other: string, ownPort: number, otherPort: number): void;
   readonly precedence: OwnPrecedence;
+  readonly moments: OwnMoments;
 }
 
 /** Who is heard first where several ask at about the same time. Hosts by their names. */
@@ -229,6 +230,24 @@ export interface OwnPrecedence {
     of: { hosts: readonly string[]; goingOn: boolean },
     tell: { held(request: HeldBack): void; over(): void },
   ): () => void;
+}
+
+/** When what clients ask comes to its server, and what becomes of it there. */
+export interface OwnMoments {
+  /**
+   * Calls `come` once at the nth request of these, counted from now on: `before` it comes to its server, or `after` the server has
+   * carried it out and before its client hears so. From then on the request, or the answer, waits, and what follows it on its way, until
+   * the result is called. Called before, the result asks for nothing more.
+   */
+  wait(nth: number, of: RequestMoment, come: (request: HeldBack) => void): () => void;
+}
+
+export interface RequestMoment {
+  side: 'before' | 'after';
+  /** Only requests that a client sends as it hears an answer. */
+  goingOn: boolean;
+  /** Which requests count, asked when one has come to its server. */
+  counts(request: HeldBack): boolean;
 }
 
 /** A request that is held back: by whom, and to whom. Names of hosts. */

@@ -18,7 +18,7 @@ import type { AtStep } from './step-watch.js';
 /** What one strike works with: notes are recorded as of its own step. */
 export interface NemesisContext extends Omit<FaultContext, 'note'> {
   readonly levers: Levers;
-  /** Of a strike at a step of a lock: who is there. */
+  /** Of a strike at a step of a lock, or at what its plan aims at: who is there. */
   at?: AtStep;
   note(record: Omit<FaultRecord, 'step' | 'fault'>): void;
 }

@@ -23,14 +23,15 @@ const POLL_MS = 1;
 export type Trigger = Extract<When, { after: unknown }>['after'];
 type StepEvent = Extract<HistoryEvent, { type: 'step' }>;
 
-/** A client at the step at which a fault is to strike. */
+/** The moment at which a fault is to strike: a client stands at a step, or what a plan aims at is there. */
 export interface AtStep {
-  readonly client: ClientTarget;
-  /** What was seen of it there, in words. */
+  /** Who is there; absent: nobody of whom it is known. */
+  readonly client?: ClientTarget;
+  /** What was seen there, in words. */
   readonly seen: string;
   /** Why the strike comes too late, whenever it comes. */
   readonly late?: string;
-  /** Why it is not shown that the client's next command waits for the strike, now that it struck; undefined: it does. */
+  /** Why it is not shown that what comes next (the client's command, say) waits for the strike, now that it struck; undefined: it does. */
   checked(): Promise<string | undefined>;
   /** Lets the client go on as far as this strike is concerned. Does nothing the second time, and never rejects. */
   goOn(): Promise<void>;

@@ -243,7 +243,7 @@ function pickClient(
   { at, random }: NemesisContext,
   best: readonly ClientTarget[] = [],
 ): ClientTarget {
-  if (at && clients.includes(at.client)) return at.client;
+  if (at?.client && clients.includes(at.client)) return at.client;
   return random.pick(best.length > 0 ? best : clients);
 }
 

@@ -1,4 +1,5 @@
 /** What became of each planned fault, put together from the history's fault records. */
+import { aimWords } from '../../harness/record/facts/aim-words.js';
 import { namesInEffect } from '../../harness/record/facts/faults.js';
 import type { Plan, PlanStep } from '../../harness/vocabulary/faults.js';
 import type { FaultEffect, FaultRecord, History } from '../../harness/vocabulary/history.js';
@@ -205,7 +206,10 @@ export function plannedWords(step: PlanStep): string {
 }
 
 export function whenWords(step: PlanStep): string {
-  if ('atMs' in step) return `${(step.atMs / 1000).toFixed(3)} s into torture`;
+  if ('atMs' in step) {
+    const when = `${(step.atMs / 1000).toFixed(3)} s into torture`;
+    return step.aim ? `${aimWords(step.aim)} from ${when} on` : when;
+  }
   const { event, count, client, step: point } = step.after;
   const what = event === 'step' ? `step ${point ?? '?'}` : event;
   return `after ${what} no. ${count} by ${client ?? 'any client'}`;

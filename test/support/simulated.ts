@@ -8,6 +8,7 @@ import { putLockModule } from '../../cli/hunt/lock-module.js';
 import type { ScheduleResult } from '../../cli/hunt/schedule.js';
 import { provideSimulation } from '../../cli/hunt/simulation.js';
 import type * as world from '../../cli/hunt/world-process.js';
+import { type Message, readMessages } from '../../harness/record/messages.js';
 import type { PlanStep } from '../../harness/vocabulary/faults.js';
 import type { HistoryEvent } from '../../harness/vocabulary/history.js';
 import { freshFolder } from './torture.js';
@@ -21,6 +22,7 @@ export interface Simulated {
   records: Extract<HistoryEvent, { type: 'fault' }>[];
   /** The run's folder. */
   folder: string;
+  messages: Message[];
 }
 
 /** `args`: flags of `hunt`. */
@@ -42,7 +44,7 @@ export async function simulated(args: readonly string[], steps: PlanStep[], seed
     const lines = readFileSync(join(keep, 'history.jsonl'), 'utf8').trim().split('\n');
     const history: HistoryEvent[] = lines.map((line) => JSON.parse(line));
     const records = history.filter((event) => event.type === 'fault');
-    return { result, history, records, folder: keep };
+    return { result, history, records, folder: keep, messages: readMessages(keep)! };
   } finally {
     await one.close();
   }

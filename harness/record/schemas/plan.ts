@@ -27,19 +27,26 @@ const trigger = z
     error: 'only for event "step"',
   });
 
+const aim = z.strictObject({
+  side: z.enum(['before', 'after']),
+  event: z.enum(['request', 'going-on', 'expiry']),
+  count: z.int().min(1),
+});
+
 const step = z
   .strictObject({
     atMs: milliseconds.optional(),
+    aim: aim.optional(),
     after: trigger.optional(),
     fault: z.string(),
     target,
     forMs: milliseconds,
     args: z.record(z.string(), z.union([z.number(), z.string()])).optional(),
   })
-  .transform(({ atMs, after, ...rest }, context): PlanStep => {
-    if (atMs !== undefined && after === undefined) return { atMs, ...rest };
-    if (atMs === undefined && after !== undefined) return { after, ...rest };
-    context.addIssue('needs either atMs or after');
+  .transform(({ atMs, aim: aimed, after, ...rest }, context): PlanStep => {
+    if (atMs !== undefined && after === undefined) return { atMs, ...(aimed && { aim: aimed }), ...rest };
+    if (atMs === undefined && after !== undefined && aimed === undefined) return { after, ...rest };
+    context.addIssue(aimed === undefined ? 'needs either atMs or after' : 'an aim needs atMs, and no after');
     return z.NEVER;
   });
 

@@ -8,7 +8,9 @@
 import type { Message } from '../../record/messages.js';
 import type { LinkCounts, LinkShape, OwnNetwork } from '../../vocabulary/host.js';
 import type { Draws } from './draws.js';
+import { KeptMessages } from './kept-messages.js';
 import { type Carried, SimLinks } from './links.js';
+import { Moments } from './moments.js';
 import { Precedence } from './precedence.js';
 import { RepliesToLose } from './replies-to-lose.js';
 import type { Timeline } from './timeline.js';
@@ -28,6 +30,7 @@ export class SimNetwork implements OwnNetwork {
   /** Is asked about every message from now on. */
   gate: Gate | undefined;
   readonly precedence: Precedence;
+  readonly moments: Moments;
   private readonly listeners = new Map<string, { host: string; accept: Accept }>();
   private readonly cuts = new Set<string>();
   private readonly links: SimLinks;
@@ -36,7 +39,7 @@ export class SimNetwork implements OwnNetwork {
   private readonly connected = new Map<string, number>();
   private readonly holding = new Set<WireWay>();
   private dialed = 0;
-  private kept: Message[] | undefined;
+  private readonly kept = new KeptMessages();
 
   /** `trace`: is told every message, when it is sent. `inTurn`: see `Precedence`. */
   constructor(
@@ -46,13 +49,13 @@ export class SimNetwork implements OwnNetwork {
     inTurn: (hear: () => void) => void,
   ) {
     this.precedence = new Precedence(timeline, this.open, inTurn);
+    this.moments = new Moments(timeline, this.open, inTurn);
     this.links = new SimLinks(timeline);
   }
 
   /** From now on every message is kept, with what becomes of it; the list goes on growing. */
   keepMessages(): readonly Message[] {
-    this.kept ??= [];
-    return this.kept;
+    return this.kept.begin();
   }
 
   listen(at: NetworkPlace, accept: Accept): () => void {
@@ -242,18 +245,8 @@ export class SimNetwork implements OwnNetwork {
 
   /** `bytes`: absent where the sender closes its end. */
   private keep(out: WireWay, bytes?: Buffer): Message | undefined {
-    if (!this.kept) return undefined;
-    const { number: connection, listener } = out.connection;
-    const message: Message = {
-      connection,
-      ...this.routeOf(out),
-      port: listener.port,
-      isBack: out.isBack,
-      sentNs: this.timeline.nowNs,
-      ...(bytes && { bytes: bytes.toString('latin1') }),
-    };
-    this.kept.push(message);
-    return message;
+    const way = { ...this.routeOf(out), isBack: out.isBack };
+    return this.kept.add(out.connection, way, this.timeline.nowNs, bytes);
   }
 
   /** By the hosts that have its addresses now. */
@@ -285,17 +278,20 @@ export class SimNetwork implements OwnNetwork {
     const { connection, isBack, fates } = way;
     this.messages++;
     connection.underWay++;
+    const { precedence, moments } = this;
+    if (isBack && bytes) moments.answers(way);
     const number = way.messages++;
     const drawn = way.draw(number);
     const { from, to } = this.routeOf(way);
     const carried: Carried = { link: `${from}>${to}`, number, bytes: bytes?.length ?? 0, fates };
-    const request = bytes && !isBack ? { goesOn: this.precedence.goesOn(from) } : undefined;
+    const request = bytes && !isBack ? { goesOn: precedence.goesOn(from) } : undefined;
+    const hears = request && { goesOn: request.goesOn || moments.goesOn(from) };
     const come = () => this.comes(way, { carried, deliver }, message);
     this.links.leave(carried, () => {
       way.lastNs = Math.max(way.lastNs, this.timeline.nowNs + this.links.onItsWayNs(carried, drawn));
       this.timeline.at(way.lastNs, () => {
         connection.underWay--;
-        this.precedence.arrives(connection, isBack, request, come);
+        precedence.arrives(connection, isBack, request, () => moments.arrives(way, number, hears, come));
       });
     });
   }

@@ -7,6 +7,7 @@
  * was said: who is served all the time would starve the others, as nothing does in a network.
  */
 import type { HeldBack, OwnPrecedence } from '../../vocabulary/host.js';
+import { GoingOn } from './going-on.js';
 import type { Appointment, Timeline } from './timeline.js';
 
 /** A connection as far as this matters. */
@@ -43,8 +44,6 @@ interface Asked {
 
 /** Who has heard something goes on within this time, if it does so by itself: what it is told by the harness takes 40 µs. */
 const SETTLES_NS = 100_000;
-/** Less than the harness, or a timer, takes to have it begin something else. */
-const GOES_ON_NS = 10_000;
 
 export class Precedence implements OwnPrecedence {
   /** Hosts; who is first is heard first. Who is not there waits for nobody, and nobody for them. */
@@ -56,8 +55,7 @@ export class Precedence implements OwnPrecedence {
   private everAsked = 0;
   private readonly queues = new Map<Ranked, Waiting[]>();
   private readonly heardNs = new Map<Ranked, number>();
-  /** When a host heard an answer last. */
-  private readonly answeredNs = new Map<string, number>();
+  private readonly going: GoingOn;
   private due: Appointment | undefined;
 
   /** `open`: connections that neither end has closed. `inTurn`: has whoever asked for something hear of it in the harness's turn. */
@@ -65,7 +63,9 @@ export class Precedence implements OwnPrecedence {
     private readonly timeline: Timeline,
     private readonly open: ReadonlySet<Ranked>,
     private readonly inTurn: (hear: () => void) => void,
-  ) {}
+  ) {
+    this.going = new GoingOn(timeline);
+  }
 
   get isSet(): boolean {
     return this.order.length > 0;
@@ -102,9 +102,9 @@ export class Precedence implements OwnPrecedence {
     };
   }
 
-  /** What a host sends now it sends as it hears an answer: nothing else can have made it. */
+  /** Of answers since a request was to be held back. */
   goesOn(host: string): boolean {
-    return this.timeline.nowNs - (this.answeredNs.get(host) ?? Number.NEGATIVE_INFINITY) < GOES_ON_NS;
+    return this.going.goesOn(host);
   }
 
   /**
@@ -113,7 +113,7 @@ export class Precedence implements OwnPrecedence {
    */
   arrives(connection: Ranked, isBack: boolean, request: { goesOn: boolean } | undefined, come: () => void): void {
     const isRequest = request !== undefined;
-    if (isBack && this.asked.size > 0) this.answeredNs.set(connection.dialer.host, this.timeline.nowNs);
+    if (isBack && this.asked.size > 0) this.going.heard(connection.dialer.host);
     const asked = request && this.askedFor(connection, request.goesOn);
     const queue = this.queues.get(connection);
     const { nowNs } = this.timeline;
