@@ -1,5 +1,7 @@
 /** All benchmarks, by their names. */
+
 import { benchAccept } from './accept.js';
+import { benchAims } from './aims.js';
 import { benchCheckers } from './checkers.js';
 import { benchConfirm } from './confirm.js';
 import { benchConform } from './conform.js';
@@ -38,6 +40,10 @@ export const benchmarks: Record<string, { summary: string; run(argv: string[]): 
     summary:
       'whether planted mistakes that take one fault, or two, are shrunk to no more of them, in how many executions',
     run: benchShrink,
+  },
+  aims: {
+    summary: 'in which schedule a lock that is wrong for a moment is found, with aimed faults and without',
+    run: benchAims,
   },
   confirm: {
     summary: 'how often real servers show what was found in virtual time, by kind of finding',

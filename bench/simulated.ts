@@ -27,10 +27,26 @@ export function askedFor(argv: readonly string[]): AskedHunt {
   return askHunt(command.opts<HuntFlags>(), { argv: [], cwd: process.cwd(), given });
 }
 
-/** The first `runs` schedules of a seed. A generation is made of what `corpus` has learned when it begins, as in a hunt; absent: all are drawn. */
-export function* schedulesOf(asked: AskedHunt, seed: number, runs: number, corpus?: Corpus): Generator<HuntSchedule> {
+/**
+ * The first `runs` schedules of a seed. A generation is made of what `corpus` has learned when it begins, as in a hunt; absent: all are drawn.
+ * `unaimed`: as in `SearchOptions`.
+ */
+export function* schedulesOf(
+  asked: AskedHunt,
+  seed: number,
+  runs: number,
+  corpus?: Corpus,
+  unaimed?: true,
+): Generator<HuntSchedule> {
   const { leaseMs } = asked.run.settings;
-  const options = { ...scheduling(asked), seed, shard: asked.shard, runs, config: { leaseMs } };
+  const options = {
+    ...scheduling(asked),
+    seed,
+    shard: asked.shard,
+    runs,
+    config: { leaseMs },
+    ...(unaimed && { unaimed }),
+  };
   for (let generation = 0; ; generation++) {
     const schedules = generationOf(generation, options, new Set(), corpus);
     if (schedules.length === 0) return;

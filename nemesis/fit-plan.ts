@@ -57,7 +57,7 @@ function checkWhen(step: PlanStep, topology: PlanTopology, fail: Fail): void {
 function checkAim(step: PlanStep, fault: NemesisFault, { turns }: Unavailable, fail: Fail): void {
   if (!('atMs' in step) || !step.aim) return;
   if (turns !== undefined) fail('aim', `is not possible here: ${turns}`);
-  if (fault.needs.includes('turns')) fail('aim', `${fault.name} counts moments of its own`);
+  if (fault.needs.includes('turns')) fail('aim', `is not possible: ${fault.name} counts moments of its own`);
 }
 
 function checkTarget({ target }: PlanStep, fault: NemesisFault, topology: PlanTopology, fail: Fail): void {

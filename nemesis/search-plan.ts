@@ -113,20 +113,20 @@ export function searchArbitrary(options: SearchOptions): fc.Arbitrary<PlanStep[]
 
 /** Of three steps that can be aimed one is. */
 const STEPS_AN_AIM = 3;
-/** Requests that a client goes on with are some of them: as many operations have fewer. */
-const MOST_AIMED_AT = { request: 8, 'going-on': 4, expiry: 1 } as const;
+/** Of a lock whose every operation is one request, clients go on with none: these are aimed at less often, too. */
+const MOST_AIMED_AT = { request: 4, 'going-on': 2, expiry: 1 } as const;
 /**
- * These wait for what they break by themselves: an answer, say, that would not come as long as the request waits for them. Those with a
- * course of their own, and one role, do so as well.
+ * These have a course of their own before they are in force, or wait for what they break: an answer, say, that would not come as long
+ * as the request waits for them. Those of one role have one, too.
  */
-const WAITING = ['lost-reply', 'reset-on-reply'];
+const OF_THEIR_OWN_COURSE = ['lost-reply', 'reset-on-reply', 'slow', 'strobe'];
 
 /** Undefined: that step is not aimed. */
 const drawnAim: fc.Arbitrary<Aim | undefined> = fc
   .record({
     isAimed: fc.integer({ min: 1, max: STEPS_AN_AIM }).map((one) => one === 1),
     side: fc.constantFrom('before' as const, 'after' as const),
-    event: fc.constantFrom<Aim['event']>('request', 'request', 'going-on', 'going-on', 'expiry'),
+    event: fc.constantFrom<Aim['event']>('request', 'request', 'request', 'going-on', 'expiry'),
     part: fc.integer({ min: 0, max: 999 }),
   })
   .map(({ isAimed, side, event, part }) => {
@@ -137,15 +137,20 @@ const drawnAim: fc.Arbitrary<Aim | undefined> = fc
 function aimedAt(steps: readonly PlanStep[], aims: readonly (Aim | undefined)[]): PlanStep[] {
   return steps.map((step, n) => {
     const aim = aims[n];
-    // The lease of who gives back in time never ends: something else must have come before.
-    const isForIt = aim && 'atMs' in step && canBeAimed(step) && (aim.event !== 'expiry' || n > 0);
+    const isForIt =
+      aim && 'atMs' in step && canBeAimed(step) && (aim.event !== 'expiry' || leavesALease(steps.slice(0, n)));
     return isForIt ? { ...step, aim } : step;
   });
 }
 
+/** The lease of who gives back in time never ends: something must have happened to a holder before. */
+function leavesALease(before: readonly PlanStep[]): boolean {
+  return before.some(({ target }) => target === 'holder');
+}
+
 function canBeAimed({ fault }: PlanStep): boolean {
   const { needs, targets } = faults[fault]!;
-  return targets.length > 1 && !needs.includes('turns') && !WAITING.includes(fault);
+  return targets.length > 1 && !needs.includes('turns') && !OF_THEIR_OWN_COURSE.includes(fault);
 }
 
 function timedArbitrary(options: SearchOptions): fc.Arbitrary<PlanStep[]> {

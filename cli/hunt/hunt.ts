@@ -163,6 +163,12 @@ export function lessOf(
   return { clients, keys: config.keys.slice(0, keys), timeLimitMs, ...(turns && { turns }) };
 }
 
+/** What else decides what is drawn. `unaimed`: as in `SearchOptions`. */
+interface Drawing {
+  config: Pick<RunConfig, 'leaseMs'>;
+  unaimed?: true;
+}
+
 /**
  * The schedules of one generation that this hunt plays; none where there are no more. `corpus`: what was learned from the generations
  * before, of which about half of them are made; absent: all are drawn.
@@ -177,9 +183,8 @@ export function generationOf(
     topology,
     endMs,
     config,
-  }: Pick<HuntOptions, 'seed' | 'shard' | 'runs' | 'faults' | 'topology' | 'endMs'> & {
-    config: Pick<RunConfig, 'leaseMs'>;
-  },
+    unaimed,
+  }: Pick<HuntOptions, 'seed' | 'shard' | 'runs' | 'faults' | 'topology' | 'endMs'> & Drawing,
   leftOut: ReadonlySet<string>,
   corpus?: Corpus,
 ): HuntSchedule[] {
@@ -188,7 +193,7 @@ export function generationOf(
   return numbers
     .filter((number) => number <= runs)
     .map((number) => {
-      const drawn = scheduleOf(number, { seed, faults, topology, endMs, config }, leftOut);
+      const drawn = scheduleOf(number, { seed, faults, topology, endMs, config, ...(unaimed && { unaimed }) }, leftOut);
       const made = corpus?.madeOf(drawn, endMs, createRandom(drawn.seed).fork('made of'));
       return made ? { ...made, steps: made.steps.filter((step) => !leftOut.has(searchedAs(step, topology))) } : drawn;
     });
@@ -203,13 +208,15 @@ export function scheduleOf(
     topology,
     endMs,
     config,
-  }: Pick<HuntOptions, 'seed' | 'faults' | 'topology' | 'endMs'> & { config: Pick<RunConfig, 'leaseMs'> },
+    unaimed,
+  }: Pick<HuntOptions, 'seed' | 'faults' | 'topology' | 'endMs'> & Drawing,
   leftOut: ReadonlySet<string> = new Set(),
 ): HuntSchedule {
   const own = createRandom(seed)
     .fork(`schedule ${number}`)
     .int(0, SEEDS - 1);
-  const options = { faults, topology, leftOut: new Set(leftOut), endMs, leaseMs: config.leaseMs };
+  const { leaseMs } = config;
+  const options = { faults, topology, leftOut: new Set(leftOut), endMs, leaseMs, ...(unaimed && { unaimed }) };
   const [steps = []] = fc.sample(searchArbitrary(options), { seed: own, numRuns: 1 });
   return { number, seed: own, steps };
 }

@@ -10,9 +10,9 @@ import type { LinkCounts, LinkShape, OwnNetwork } from '../../vocabulary/host.js
 import type { Draws } from './draws.js';
 import { KeptMessages } from './kept-messages.js';
 import { type Carried, SimLinks } from './links.js';
-import { Moments } from './moments.js';
 import { Precedence } from './precedence.js';
 import { RepliesToLose } from './replies-to-lose.js';
+import { RequestMoments } from './request-moments.js';
 import type { Timeline } from './timeline.js';
 import type { Gate, HeldMessage, NetworkPlace, Plug, WireConnection, WireEnd, WireWay } from './wire.js';
 
@@ -30,7 +30,7 @@ export class SimNetwork implements OwnNetwork {
   /** Is asked about every message from now on. */
   gate: Gate | undefined;
   readonly precedence: Precedence;
-  readonly moments: Moments;
+  readonly moments: RequestMoments;
   private readonly listeners = new Map<string, { host: string; accept: Accept }>();
   private readonly cuts = new Set<string>();
   private readonly links: SimLinks;
@@ -49,7 +49,7 @@ export class SimNetwork implements OwnNetwork {
     inTurn: (hear: () => void) => void,
   ) {
     this.precedence = new Precedence(timeline, this.open, inTurn);
-    this.moments = new Moments(timeline, this.open, inTurn);
+    this.moments = new RequestMoments(timeline, this.open, inTurn);
     this.links = new SimLinks(timeline);
   }
 

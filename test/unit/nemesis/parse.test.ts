@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Plan } from '../../../harness/vocabulary/faults.js';
 import { faults } from '../../../nemesis/faults/index.js';
-import { allFaults, PlanError, parseNemesis } from '../../../nemesis/requests.js';
+import { allFaults, needsOf, PlanError, parseNemesis } from '../../../nemesis/requests.js';
 import { world } from './fakes.js';
 import { readPlan } from './read-plan.js';
 
@@ -97,6 +97,7 @@ describe('--nemesis', () => {
 
 describe('--plan', () => {
   const step = { atMs: 100, fault: 'kill', target: 'primary', forMs: 500 };
+  const aim = { side: 'before', event: 'request', count: 1 };
   const text = (steps: unknown[], more: object = {}) => JSON.stringify({ version: 1, seed: 7, steps, ...more });
   const parse = (json: string, topology = sentinel) => readPlan(json, 'my.json', topology);
 
@@ -114,6 +115,7 @@ describe('--plan', () => {
         },
         { after: { event: 'step', count: 1, step: 'after-setnx' }, fault: 'kill', target: 'holder', forMs: 10 },
         { atMs: 10, fault: 'clock', target: { names: ['r1', 'c2'] }, forMs: 10, args: { offsetMs: -500 } },
+        { atMs: 10, aim: { side: 'before', event: 'going-on', count: 2 }, fault: 'kill', target: 'holder', forMs: 10 },
       ],
     };
     expect(parse(JSON.stringify(plan))).toEqual(plan);
@@ -160,7 +162,7 @@ describe('--plan', () => {
     [text([{ ...step, target: { name: 'r1' } }]), 'my.json: steps[0].target.names: missing, expected a list'],
     [
       text([{ ...step, when: 3 }]),
-      'my.json: steps[0]: unknown field "when"; known: atMs, after, fault, target, forMs, args',
+      'my.json: steps[0]: unknown field "when"; known: atMs, aim, after, fault, target, forMs, args',
     ],
     [
       text([{ ...step, args: { mode: 'both' } }]),
@@ -204,8 +206,43 @@ describe('--plan', () => {
       text([{ ...step, atMs: undefined, after: { event: 'acquire', count: 1, step: 'x' } }]),
       'my.json: steps[0].after.step: only for event "step"',
     ],
+    [
+      text([{ ...step, aim: { ...aim, side: 'at' } }]),
+      'my.json: steps[0].aim.side: expected one of before, after, got "at"',
+    ],
+    [
+      text([{ ...step, aim: { ...aim, event: 'lease' } }]),
+      'my.json: steps[0].aim.event: expected one of request, going-on, expiry, got "lease"',
+    ],
+    [
+      text([{ ...step, aim: { ...aim, count: 0 } }]),
+      'my.json: steps[0].aim.count: expected a whole number from 1, got 0',
+    ],
+    [
+      text([{ ...step, aim: { ...aim, client: 'c1' } }]),
+      'my.json: steps[0].aim: unknown field "client"; known: side, event, count',
+    ],
+    [
+      text([{ ...step, atMs: undefined, after: { event: 'acquire', count: 1 }, aim }]),
+      'my.json: steps[0]: an aim needs atMs, and no after',
+    ],
+    [text([{ ...step, atMs: undefined, aim }]), 'my.json: steps[0]: an aim needs atMs, and no after'],
+    [
+      text([{ ...step, fault: 'gc', target: 'holder', aim }]),
+      'my.json: steps[0].aim: is not possible: gc counts moments of its own',
+    ],
   ])('%s: one clear line', (json, message) => {
     expect(complaint(() => parse(json))).toContain(message);
+  });
+
+  it('refuses an aim where turns are not its to decide, and says that it needs them', () => {
+    const turns = 'in virtual time only';
+    const json = text([{ ...step, target: 'one', aim }]);
+    expect(complaint(() => readPlan(json, 'p.json', single, { turns }))).toBe(
+      `p.json: steps[0].aim: is not possible here: ${turns}`,
+    );
+    expect(needsOf(readPlan(json, 'p.json', single))).toContain('turns');
+    expect(needsOf(readPlan(text([{ ...step, target: 'one' }]), 'p.json', single))).not.toContain('turns');
   });
 
   it('refuses what this machine cannot do', () => {

@@ -1,10 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { PlanStep } from '../../../harness/vocabulary/faults.js';
 import { faults } from '../../../nemesis/faults/index.js';
 import { fitPlan } from '../../../nemesis/fit-plan.js';
 import {
   SEARCHED,
   SEARCHED_BY_DEFAULT,
+  type SearchOptions,
   searchArbitrary,
   searchedAs,
   searchedByDefault,
@@ -171,5 +173,50 @@ describe('priorities', () => {
     expect(before.flat().some(isOf)).toBe(false);
     const one = drawn({ faults: ['priorities', 'preempt'], topology: { ...topology, clients: ['c1'] } });
     expect(new Set(one.flat().map(({ fault }) => fault))).toEqual(new Set(['preempt']));
+  });
+});
+
+describe('aims', () => {
+  const drawn = (more: Partial<SearchOptions> = {}) =>
+    fc.sample(searchArbitrary({ ...options, ...more }), { seed: 1, numRuns: 3_000 });
+  const aimOf = (step: PlanStep) => ('aim' in step ? step.aim : undefined);
+
+  test('a third of the steps that can be aimed is, and at every kind of moment', () => {
+    const steps = drawn().flat();
+    const aimed = steps.filter(aimOf);
+    const aimable = new Set(aimed.map(({ fault }) => fault));
+    expect([...aimable].sort()).toEqual(
+      [
+        'pause',
+        'kill',
+        'delay',
+        'partition',
+        'reset',
+        'amnesia',
+        'clock',
+        'drift',
+        'power-cut',
+        'loss',
+        'rate',
+        'reorder',
+        'duplicate',
+      ].sort(),
+    );
+    const can = steps.filter(({ fault }) => aimable.has(fault));
+    // Hardly any is aimed at the end of a lease: a holder must have been struck before.
+    expect(aimed.length / can.length).toBeCloseTo(0.28, 1);
+    const kinds = new Set(aimed.map((step) => `${aimOf(step)!.side} ${aimOf(step)!.event} ${aimOf(step)!.count}`));
+    expect(kinds.size).toBe(2 * (4 + 2 + 1));
+    for (const all of drawn()) {
+      const first = all.findIndex((step) => aimOf(step)?.event === 'expiry');
+      if (first >= 0) expect(all.slice(0, first).some(({ target }) => target === 'holder')).toBe(true);
+    }
+  });
+
+  test('all else is drawn as without', () => {
+    const without = drawn({ unaimed: true });
+    expect(without.flat().some(aimOf)).toBe(false);
+    const timed = drawn().map((steps) => steps.map((step) => ({ ...step, aim: undefined })));
+    expect(timed).toEqual(without.map((steps) => steps.map((step) => ({ ...step, aim: undefined }))));
   });
 });

@@ -166,3 +166,20 @@ test('a request that is held back is another one in what is made of it, of the s
   expect(requests.filter((one) => Math.abs(one - 50) > 3).length).toBeGreaterThan(5);
   expect(requests.every((one) => one >= 10 && one <= 90)).toBe(true);
 });
+
+test('a fault that is aimed is aimed at another moment near by in what is made of it, or moved with its aim', () => {
+  const corpus = new Corpus();
+  const aim = { side: 'after' as const, event: 'request' as const, count: 2 };
+  const aimed = { fault: 'pause', target: { names: ['c1'] }, atMs: 1_000, aim, forMs: 100 };
+  corpus.learn({ number: 3, seed: 33, steps: [aimed] }, ['a']);
+  const made = Array.from({ length: 300 }, (_, n) =>
+    corpus.madeOf({ number: 20, seed: 44, steps: [] }, END_MS, createRandom(n).fork('made of')),
+  ).flatMap((one) => (one ? (one.steps as (typeof aimed)[]) : []));
+  const others = made.filter(({ aim: { count } }) => count !== 2);
+  expect(others.length).toBeGreaterThan(5);
+  for (const one of others) expect(one).toEqual({ ...aimed, aim: { ...aim, count: one.aim.count } });
+  expect(new Set(others.map(({ aim: { count } }) => count))).toEqual(new Set([1, 3, 4, 5]));
+  const moved = made.filter(({ atMs }) => atMs !== 1_000);
+  expect(moved.length).toBeGreaterThan(5);
+  for (const one of moved) expect(one.aim).toEqual(aim);
+});

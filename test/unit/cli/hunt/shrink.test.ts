@@ -285,3 +285,20 @@ test.each([1, 2, 3, 4, 5, 6])(
     for (const fewer of withoutOnePart(shrunk)) expect([fewer, needs(fewer)]).toEqual([fewer, false]);
   },
 );
+
+test('an aim is left out where the fault finds it at its time, too; else it is at the first moment that does', async () => {
+  const aim = (count: number) => ({ side: 'before' as const, event: 'request' as const, count });
+  const step = (count: number): PlanStep => ({
+    atMs: 1_000,
+    aim: aim(count),
+    fault: 'pause',
+    target: { names: ['c1'] },
+    forMs: 100,
+  });
+  const aimed = (tried: PlanStep | undefined) => (tried && 'aim' in tried ? tried.aim : undefined);
+  const any = await shrinkSteps([step(4)], async ([first]) => first !== undefined);
+  expect(any.steps).toHaveLength(1);
+  expect(any.steps[0]).not.toHaveProperty('aim');
+  const needed = await shrinkSteps([step(7)], async ([first]) => (aimed(first)?.count ?? 0) >= 3);
+  expect(needed.steps).toMatchObject([{ aim: aim(3) }]);
+});

@@ -27,7 +27,7 @@ interface Waiting {
   readonly queue: (() => void)[];
 }
 
-export class Moments implements OwnMoments {
+export class RequestMoments implements OwnMoments {
   private readonly asked = new Set<Asked>();
   private readonly waiting = new Map<WireWay, Waiting>();
   private readonly going: GoingOn;
