@@ -4,8 +4,9 @@
  * that rare combinations are not drowned by common ones. They shrink to fewer faults, earlier, shorter.
  */
 import fc from 'fast-check';
-import type { Aim, PlanStep, Target } from '../harness/vocabulary/faults.js';
+import type { PlanStep, Target } from '../harness/vocabulary/faults.js';
 import type { Persistence } from '../harness/vocabulary/topology.js';
+import { aimedAt, drawnAims } from './aim-plan.js';
 import { faults } from './faults/index.js';
 import { drawnPriorities, isOfPriorities } from './priority-plan.js';
 import { kindOf } from './requests.js';
@@ -107,50 +108,9 @@ export function unsearchable(names: readonly string[], topology: PlanTopology): 
 export function searchArbitrary(options: SearchOptions): fc.Arbitrary<PlanStep[]> {
   const timed = timedArbitrary(options);
   if (options.unaimed) return timed;
-  const aims = fc.array(drawnAim, { minLength: MOST_FAULTS, maxLength: MOST_FAULTS });
-  return fc.noBias(fc.record({ timed, aims }).map(({ timed: steps, aims: drawn }) => aimedAt(steps, drawn)));
-}
-
-/** Of three steps that can be aimed one is. */
-const STEPS_AN_AIM = 3;
-/** Of a lock whose every operation is one request, clients go on with none: these are aimed at less often, too. */
-const MOST_AIMED_AT = { request: 4, 'going-on': 2, expiry: 1 } as const;
-/**
- * These have a course of their own before they are in force, or wait for what they break: an answer, say, that would not come as long
- * as the request waits for them. Those of one role have one, too.
- */
-const OF_THEIR_OWN_COURSE = ['lost-reply', 'reset-on-reply', 'slow', 'strobe'];
-
-/** Undefined: that step is not aimed. */
-const drawnAim: fc.Arbitrary<Aim | undefined> = fc
-  .record({
-    isAimed: fc.integer({ min: 1, max: STEPS_AN_AIM }).map((one) => one === 1),
-    side: fc.constantFrom('before' as const, 'after' as const),
-    event: fc.constantFrom<Aim['event']>('request', 'request', 'request', 'going-on', 'expiry'),
-    part: fc.integer({ min: 0, max: 999 }),
-  })
-  .map(({ isAimed, side, event, part }) => {
-    const count = 1 + Math.floor((part * MOST_AIMED_AT[event]) / 1_000);
-    return isAimed ? { side, event, count } : undefined;
-  });
-
-function aimedAt(steps: readonly PlanStep[], aims: readonly (Aim | undefined)[]): PlanStep[] {
-  return steps.map((step, n) => {
-    const aim = aims[n];
-    const isForIt =
-      aim && 'atMs' in step && canBeAimed(step) && (aim.event !== 'expiry' || leavesALease(steps.slice(0, n)));
-    return isForIt ? { ...step, aim } : step;
-  });
-}
-
-/** The lease of who gives back in time never ends: something must have happened to a holder before. */
-function leavesALease(before: readonly PlanStep[]): boolean {
-  return before.some(({ target }) => target === 'holder');
-}
-
-function canBeAimed({ fault }: PlanStep): boolean {
-  const { needs, targets } = faults[fault]!;
-  return targets.length > 1 && !needs.includes('turns') && !OF_THEIR_OWN_COURSE.includes(fault);
+  return fc.noBias(
+    fc.record({ timed, aims: drawnAims(MOST_FAULTS) }).map(({ timed: steps, aims: drawn }) => aimedAt(steps, drawn)),
+  );
 }
 
 function timedArbitrary(options: SearchOptions): fc.Arbitrary<PlanStep[]> {

@@ -23,10 +23,11 @@ export type Target = TargetRole | { names: string[] };
 export interface Aim {
   side: 'before' | 'after';
   /**
-   * A request that a client has sent; one that it has sent as it heard an answer, as the DEL after a GET; or the end of a lease on a
-   * server. A request comes before it has reached its server, and after it was carried out, before its client has heard so.
+   * A request that a client has sent; one that it has sent as it heard an answer, as the DEL after a GET; one that is answered otherwise
+   * than the one before it, as a try that is granted after others were refused (of these: after alone); or the end of a lease on a server.
+   * Before a request: it has not reached its server. After it: it was carried out, and its client has not heard so.
    */
-  event: 'request' | 'going-on' | 'expiry';
+  event: 'request' | 'going-on' | 'change' | 'expiry';
   /** The how many-th of these, from 1 on. */
   count: number;
 }

@@ -244,8 +244,11 @@ export interface OwnMoments {
 
 export interface RequestMoment {
   side: 'before' | 'after';
-  /** Only requests that a client sends as it hears an answer. */
-  goingOn: boolean;
+  /**
+   * All requests; those that a client sends as it hears an answer; or those that are answered otherwise than the one before on their
+   * connection: which, nobody knows before they are answered.
+   */
+  event: 'request' | 'going-on' | 'change';
   /** Which requests count, asked when one has come to its server. */
   counts(request: HeldBack): boolean;
 }

@@ -5,7 +5,7 @@
  * Excludes real time: nobody can have a message wait there, and who asks when a lease ends hears of it when it is over.
  */
 import type { Aim, ClientTarget, PlanStep } from '../../harness/vocabulary/faults.js';
-import type { HeldBack } from '../../harness/vocabulary/host.js';
+import type { HeldBack, RequestMoment } from '../../harness/vocabulary/host.js';
 import type { ServerNode } from '../../harness/vocabulary/topology.js';
 import type { NemesisContext } from './context.js';
 import type { AtStep } from './step-watch.js';
@@ -23,23 +23,23 @@ export type AimedStep = PlanStep & { atMs: number; aim: Aim };
 
 /** Resolves when the moment has come; with the reason when the run ended before. */
 export function momentOf(step: AimedStep, context: NemesisContext): Promise<AtStep | string> {
-  return step.aim.event === 'expiry' ? atExpiry(step.aim, context) : atRequest(step, context);
+  const { side, event } = step.aim;
+  return event === 'expiry' ? atExpiry(step.aim, context) : atRequest(step, { side, event }, context);
 }
 
-function atRequest({ aim, target }: AimedStep, context: NemesisContext): Promise<AtStep | string> {
+function atRequest(
+  { aim, target }: AimedStep,
+  moment: Omit<RequestMoment, 'counts'>,
+  context: NemesisContext,
+): Promise<AtStep | string> {
   const { runtime, signal } = context;
-  const { side, event, count } = aim;
   const network = runtime.ownNetwork;
   if (!network) return Promise.resolve('nobody can say here when a request comes');
   return new Promise((resolve) => {
-    const letGo = network.moments.wait(
-      count,
-      { side, goingOn: event === 'going-on', counts: counting(target, context) },
-      (request) => {
-        signal.removeEventListener('abort', ended);
-        resolve(waitsFor(aim, request, letGo, context));
-      },
-    );
+    const letGo = network.moments.wait(aim.count, { ...moment, counts: counting(target, context) }, (request) => {
+      signal.removeEventListener('abort', ended);
+      resolve(waitsFor(aim, request, letGo, context));
+    });
     const ended = () => {
       letGo();
       resolve(neverCame(aim));

@@ -4,6 +4,7 @@ import type { Aim } from '../../vocabulary/faults.js';
 const WHAT: Readonly<Record<Aim['event'], string>> = {
   request: 'request',
   'going-on': 'request that a client goes on with',
+  change: 'request that is answered otherwise than the one before',
   expiry: 'end of a lease',
 };
 

@@ -27,11 +27,16 @@ const trigger = z
     error: 'only for event "step"',
   });
 
-const aim = z.strictObject({
-  side: z.enum(['before', 'after']),
-  event: z.enum(['request', 'going-on', 'expiry']),
-  count: z.int().min(1),
-});
+const aim = z
+  .strictObject({
+    side: z.enum(['before', 'after']),
+    event: z.enum(['request', 'going-on', 'change', 'expiry']),
+    count: z.int().min(1),
+  })
+  .refine(({ side, event }) => side === 'after' || event !== 'change', {
+    path: ['side'],
+    error: 'only after a "change": which request it is its answer tells',
+  });
 
 const step = z
   .strictObject({

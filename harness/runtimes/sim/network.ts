@@ -279,7 +279,7 @@ export class SimNetwork implements OwnNetwork {
     this.messages++;
     connection.underWay++;
     const { precedence, moments } = this;
-    if (isBack && bytes) moments.answers(way);
+    if (isBack && bytes) moments.answers(way, bytes);
     const number = way.messages++;
     const drawn = way.draw(number);
     const { from, to } = this.routeOf(way);

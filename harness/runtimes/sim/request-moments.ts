@@ -31,6 +31,9 @@ export class RequestMoments implements OwnMoments {
   private readonly asked = new Set<Asked>();
   private readonly waiting = new Map<WireWay, Waiting>();
   private readonly going: GoingOn;
+  /** By connection, since somebody waits for a moment: what was answered last; and whether something was asked since. */
+  private readonly said = new WeakMap<WireConnection, Buffer>();
+  private readonly asking = new WeakSet<WireConnection>();
 
   /** `open`: connections that neither end has closed. `inTurn`: as in `Precedence`. */
   constructor(
@@ -75,17 +78,29 @@ export class RequestMoments implements OwnMoments {
   }
 
   /** The next message of this way is what a server says, in the instant in which it has carried something out. */
-  answers(way: WireWay): void {
-    for (const one of this.asked) if (one.answeredOn === way.connection) this.isThere(one, way, way.messages);
+  answers(way: WireWay, bytes: Buffer): void {
+    const { connection } = way;
+    // What a server says without being asked answers nothing.
+    if (this.asked.size === 0 || !this.asking.delete(connection)) return;
+    const before = this.said.get(connection);
+    this.said.set(connection, bytes);
+    const isOther = before !== undefined && !before.equals(bytes);
+    const isIt = (one: Asked) =>
+      one.event === 'change'
+        ? isOther && one.counts(requestOn(connection)) && --one.left <= 0
+        : one.answeredOn === connection;
+    for (const one of this.asked) if (isIt(one)) this.isThere(one, way, way.messages);
   }
 
   private count(way: WireWay, number: number, goesOn: boolean): void {
     const { connection } = way;
     const request = requestOn(connection);
+    if (this.asked.size > 0) this.asking.add(connection);
     for (const one of this.asked) {
+      if (one.event === 'change') continue;
       // What nobody will answer any more is none: the next one takes its place.
       if (one.answeredOn && this.open.has(one.answeredOn)) continue;
-      if ((one.goingOn && !goesOn) || !one.counts(request)) continue;
+      if ((one.event === 'going-on' && !goesOn) || !one.counts(request)) continue;
       if (!one.answeredOn && --one.left > 0) continue;
       if (one.side === 'before') this.isThere(one, way, number);
       else one.answeredOn = connection;

@@ -212,7 +212,11 @@ describe('--plan', () => {
     ],
     [
       text([{ ...step, aim: { ...aim, event: 'lease' } }]),
-      'my.json: steps[0].aim.event: expected one of request, going-on, expiry, got "lease"',
+      'my.json: steps[0].aim.event: expected one of request, going-on, change, expiry, got "lease"',
+    ],
+    [
+      text([{ ...step, aim: { ...aim, event: 'change' } }]),
+      'my.json: steps[0].aim.side: only after a "change": which request it is its answer tells',
     ],
     [
       text([{ ...step, aim: { ...aim, count: 0 } }]),

@@ -19,7 +19,7 @@ const settle = () => {
 };
 const say = (n: number, word: string) => plugs[n]!.send(Buffer.from(word));
 const any = (side: RequestMoment['side'], more: Partial<RequestMoment> = {}): RequestMoment => ({
-  ...{ side, goingOn: false, counts: () => true },
+  ...{ side, event: 'request', counts: () => true },
   ...more,
 });
 const noted = ({ from, to }: HeldBack) => seen.push(`moment of ${from} to ${to}`);
@@ -97,7 +97,7 @@ test('after it was carried out, in that instant: the answer waits, and not one t
 });
 
 test('of those that count, with which a client goes on', () => {
-  const of = any('before', { goingOn: true, counts: ({ from, to }) => from === 'c2' && to === 'r1' });
+  const of = any('before', { event: 'going-on', counts: ({ from, to }) => from === 'c2' && to === 'r1' });
   const letGo = network.moments.wait(1, of, noted);
   for (const n of [0, 1]) say(n, 'x');
   settle();
@@ -109,6 +109,26 @@ test('of those that count, with which a client goes on', () => {
   letGo();
   settle();
   expect(seen).toContain('r1 hears more of c2');
+});
+
+test('after one that is answered otherwise than the one before it, whatever was said unasked meanwhile', () => {
+  const letGo = network.moments.wait(2, any('after', { event: 'change' }), noted);
+  for (const word of ['a', 'a', 'b', 'b']) {
+    say(0, word);
+    settle();
+  }
+  // The first of all differs from nothing, and what one client hears not from what another did.
+  say(1, 'c');
+  settle();
+  say(1, 'c');
+  settle();
+  expect(seen.some((line) => line.startsWith('moment'))).toBe(false);
+  say(0, 'a');
+  settle();
+  expect(seen.slice(-2)).toEqual(['r1 hears a of c1', 'moment of c1 to r1']);
+  letGo();
+  settle();
+  expect(seen.at(-1)).toBe('c1 hears a!');
 });
 
 test('where the connection is gone before the answer, the next request takes its place', () => {
