@@ -4,7 +4,7 @@ import type { Aim, PlanStep } from '../harness/vocabulary/faults.js';
 import { faults } from './faults/index.js';
 
 /** Of so many steps that can be aimed one is. */
-const STEPS_AN_AIM = 3;
+const STEPS_AN_AIM = 2;
 /** Nearly all requests are tries that are refused: those that are not are aimed at as often as any. */
 const MOMENTS: readonly Pick<Aim, 'side' | 'event'>[] = [
   { side: 'before', event: 'request' },
@@ -13,11 +13,12 @@ const MOMENTS: readonly Pick<Aim, 'side' | 'event'>[] = [
   { side: 'after', event: 'going-on' },
   { side: 'after', event: 'change' },
   { side: 'after', event: 'change' },
+  { side: 'after', event: 'change' },
   { side: 'before', event: 'expiry' },
   { side: 'after', event: 'expiry' },
 ];
 /** When they are waited for is drawn by itself: with more, all of them might come too late. */
-const MOST = { request: 4, 'going-on': 2, change: 4, expiry: 1 } as const;
+const MOST = { request: 4, 'going-on': 2, change: 2, expiry: 1 } as const;
 /**
  * These have a course of their own before they are in force, or wait for what they break: an answer, say, that would not come as long
  * as the request waits for them. Those of one role have one, too.

@@ -181,7 +181,7 @@ describe('aims', () => {
     fc.sample(searchArbitrary({ ...options, ...more }), { seed: 1, numRuns: 3_000 });
   const aimOf = (step: PlanStep) => ('aim' in step ? step.aim : undefined);
 
-  test('a third of the steps that can be aimed is, and at every kind of moment', () => {
+  test('nearly half of the steps that can be aimed are, and at every kind of moment', () => {
     const steps = drawn().flat();
     const aimed = steps.filter(aimOf);
     const aimable = new Set(aimed.map(({ fault }) => fault));
@@ -203,10 +203,10 @@ describe('aims', () => {
       ].sort(),
     );
     const can = steps.filter(({ fault }) => aimable.has(fault));
-    // Hardly any is aimed at the end of a lease: a holder must have been struck before.
-    expect(aimed.length / can.length).toBeCloseTo(0.27, 1);
+    // A half but for those at the end of a lease: hardly any is aimed at the end of a lease: a holder must have been struck before.
+    expect(aimed.length / can.length).toBeCloseTo(0.42, 1);
     const kinds = new Set(aimed.map((step) => `${aimOf(step)!.side} ${aimOf(step)!.event} ${aimOf(step)!.count}`));
-    expect(kinds.size).toBe(2 * (4 + 2 + 1) + 4);
+    expect(kinds.size).toBe(2 * (4 + 2 + 1) + 2);
     for (const all of drawn()) {
       const first = all.findIndex((step) => aimOf(step)?.event === 'expiry');
       if (first >= 0) expect(all.slice(0, first).some(({ target }) => target === 'holder')).toBe(true);
