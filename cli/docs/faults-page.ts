@@ -69,7 +69,9 @@ your own:
 
 \`atMs\` counts from the beginning of the torture phase; \`after\` waits for the count-th \`acquire\`, \`release\` or \`step\` (of
 any client, or of one). \`target\` is a role or names of nodes, Sentinels and client slots. \`forMs\` is how long the fault
-stays in force. Every mistake in a plan is one line that names the step and the field.
+stays in force. Every mistake in a plan is one line that names the step and the field. In hunts a step with \`atMs\` may have an
+\`aim\`, as \`"aim": { "side": "after", "event": "request", "count": 3 }\`: it strikes right \`before\` or \`after\` the count-th \`request\`
+(or \`going-on\`, \`change\`, \`expiry\`) from then on, see [simulation.md](simulation.md); elsewhere that is refused in one line.
 
 A strike after a \`step\` comes before the next command of the client that reached it: the client stops itself there (SIGSTOP)
 and goes on when the strike has been read back. \`client\` and \`holder\` then mean this client, if it is one. How long it stood
