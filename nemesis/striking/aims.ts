@@ -10,8 +10,11 @@ import type { ServerNode } from '../../harness/vocabulary/topology.js';
 import type { NemesisContext } from './context.js';
 import type { AtStep } from './step-watch.js';
 
-/** A fault that waits for something itself may wait for what is held back for it. */
-const HELD_AT_MOST_MS = 50;
+/**
+ * What strikes at once is in force in less. A fault that waits for something itself may wait for what is held back for it; and what comes much
+ * later without any fault would have to be told as one.
+ */
+const HELD_AT_MOST_MS = 5;
 /** How near to the end of a lease a strike is, on either side. */
 const NEAR_MS = 2;
 /** How often is asked whether there is any lease. */
