@@ -196,6 +196,7 @@ describe('aims', () => {
         'clock',
         'drift',
         'power-cut',
+        'slow-disk',
         'loss',
         'rate',
         'reorder',
