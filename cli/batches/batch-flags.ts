@@ -6,9 +6,11 @@ import type { ServiceName } from '../../harness/vocabulary/topology.js';
 import { UsageError } from '../common/errors.js';
 import type { Say } from '../common/say.js';
 import { wholeNumberIn } from '../common/values.js';
+import { provideSimulation } from '../hunt/simulation.js';
 import { type OutputFlags, outputOptions } from '../run/flags.js';
-import { askMachine, type MachineFlags, machineOptions } from '../run/machine-flags.js';
-import { probeMachine } from '../run/probe-machine.js';
+import { SIM } from '../run/machine.js';
+import { askMachine, askServer, type MachineFlags, machineOptions } from '../run/machine-flags.js';
+import { inspected, probeMachine } from '../run/probe-machine.js';
 import { StopRequests } from '../run/supervise.js';
 import type { BatchOptions } from './batch.js';
 
@@ -16,11 +18,12 @@ export interface BatchFlags extends MachineFlags, OutputFlags {
   jobs: number;
 }
 
-export function addBatchFlags(command: Command): Command {
+/** `alsoRuntimes`: as for `machineOptions`. */
+export function addBatchFlags(command: Command, alsoRuntimes?: readonly string[]): Command {
   const jobs = new Option('--jobs <n>', 'how many runs at once')
     .argParser(wholeNumberIn(1, 64))
     .default(availableParallelism(), 'one for each core');
-  for (const option of [...machineOptions(), jobs, ...outputOptions()]) command.addOption(option);
+  for (const option of [...machineOptions(alsoRuntimes), jobs, ...outputOptions()]) command.addOption(option);
   return command;
 }
 
@@ -46,8 +49,18 @@ export async function batchOptions(
   say: Say,
   service: ServiceName = 'redis',
 ): Promise<BatchOptions> {
+  if (flags.runtime === SIM) return inVirtualTime(flags, cwd, say);
   const machine = await probeMachine({ ...askMachine(flags, cwd), service }, say);
   return { base: resolve(cwd, flags.out), jobs: flags.jobs, machine, service, stop: new StopRequests(true) };
+}
+
+async function inVirtualTime(flags: BatchFlags, cwd: string, say: Say): Promise<BatchOptions> {
+  if (flags.image !== undefined || flags.clientImage !== undefined)
+    throw new UsageError('--image and --client-image are for the docker runtime, not for virtual time');
+  const { shim, redis } = await provideSimulation(askServer(flags, cwd), say);
+  say(`runtime ${SIM}: virtual time, as asked`);
+  const machine = await inspected({ runtime: SIM, redis, unavailable: {} });
+  return { base: resolve(cwd, flags.out), jobs: flags.jobs, machine, stop: new StopRequests(true), simShim: shim };
 }
 
 /** The same for each server of `--servers`, in their order; all of them are there before anything runs. */

@@ -23,7 +23,17 @@ export interface BatchOptions {
   /** Whose server the machine brings; absent: Redis'. */
   service?: ServiceName;
   stop: StopRequests;
+  /** The compiled shim, where runs are in virtual time. */
+  simShim?: string;
+  /** How runs are made; absent: each in real time, in a process of its own. */
+  make?: MakeRun;
 }
+
+/** Makes one run of what was decided. */
+export type MakeRun = (decided: Pick<DecidedRun, 'request' | 'plan'>, options: BatchOptions) => Promise<MadeRun>;
+
+/** `not-begun`: the user asked to stop before it began. */
+export type MadeRun = Omit<BatchRun, 'seed' | 'isRefused'> | 'not-begun';
 
 /** How one run of a batch ended. */
 export interface BatchRun {
@@ -37,6 +47,10 @@ export interface BatchRun {
   results?: Results;
   /** Why it could not. */
   error?: string;
+  /** It was not made, for in virtual time this is not there. */
+  lacks?: string;
+  /** In virtual time: of every message with its time, and so the same where the course of events is. */
+  digest?: string;
   /** What was asked for makes no sense there, or cannot be had: `error` says why. */
   isRefused?: true;
 }
@@ -87,19 +101,28 @@ export function decideByFlags(
  */
 async function oneRun(
   decide: (seed: number) => ReturnType<DecideRun<unknown>>,
-  { base, machine, stop }: BatchOptions,
+  options: BatchOptions,
 ): Promise<BatchRun | undefined> {
   const run: BatchRun = { seed: randomInt(0, SEEDS) };
   try {
-    const { request, plan } = decide(run.seed);
-    run.seed = request.seed;
+    const decided = decide(run.seed);
+    run.seed = decided.request.seed;
+    const made = await (options.make ?? inRealTime(run))(decided, options);
+    if (made === 'not-begun' || (options.stop.asked && made.results?.verdict !== 'violated')) return undefined;
+    return { ...run, ...made };
+  } catch (error) {
+    return { ...run, error: (error as Error).message, ...(error instanceof PlanError && { isRefused: true as const }) };
+  }
+}
+
+/** `run` is told of its folder as soon as it has one. */
+function inRealTime(run: BatchRun): MakeRun {
+  return async ({ request, plan }, { machine, base, stop }) => {
     const prepared = await createPreparer(machine, base, () => {})(request, plan);
     const { runId, reproduce } = prepared.config;
     Object.assign(run, { folder: prepared.folder, runId, reproduce });
     const ended = await supervise(prepared, { json: false, quiet: true }, stop);
-    if (ended === 'not-begun' || (stop.asked && ended.results?.verdict !== 'violated')) return undefined;
-    return ended.results ? { ...run, results: ended.results } : { ...run, error: 'it could not run' };
-  } catch (error) {
-    return { ...run, error: (error as Error).message, ...(error instanceof PlanError && { isRefused: true as const }) };
-  }
+    if (ended === 'not-begun') return ended;
+    return ended.results ? { results: ended.results } : { error: 'it could not run' };
+  };
 }

@@ -5,7 +5,7 @@ import type { ServiceName } from '../../harness/vocabulary/topology.js';
 import type { Results } from '../../harness/vocabulary/verdict.js';
 import { type Cell, type CellOutcome, type Flags, nameOf } from '../../matrix/index.js';
 import { type BatchOptions, type BatchRun, type DecideRun, decideByFlags } from './batch.js';
-import { castWith, decidePlay, scenarioNamed } from './scenario-command.js';
+import { castWith, decidePlay, scenarioNamed } from './scenario-cast.js';
 
 /** What came of a cell. */
 export interface CellRow {

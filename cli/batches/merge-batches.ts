@@ -65,9 +65,19 @@ const scenarioRow = describes<ScenarioRow>()(
     server: text.optional(),
     claim: text,
     truth: text,
-    went: z.enum(['as-written', 'otherwise', 'could-not-run', 'not-tried', 'held', 'violated', 'cannot-tell']),
+    went: z.enum([
+      'as-written',
+      'otherwise',
+      'could-not-run',
+      'not-tried',
+      'not-played-in-virtual-time',
+      'held',
+      'violated',
+      'cannot-tell',
+    ]),
     why: text,
     run: text.optional(),
+    digest: text.optional(),
   }),
 );
 

@@ -1,33 +1,28 @@
 /** `scenario`: plays claims on real servers, and says whether each went as its file says it must. */
 import { type Command, Option } from 'commander';
 import { LATE_LINK } from '../../harness/record/facts/faults.js';
-import { CLASSES } from '../../harness/record/schemas/violation-class.js';
 import { readPlayTrouble } from '../../harness/record/store.js';
-import { topologies, topologiesOfService } from '../../harness/topologies/index.js';
+import { topologiesOfService } from '../../harness/topologies/index.js';
 import type { Results } from '../../harness/vocabulary/verdict.js';
 import type { Scenario } from '../../harness/vocabulary/workload.js';
 import type { Sheet, SheetCell } from '../../reports/index.js';
 import { scenarios } from '../../scenarios/index.js';
 import { UsageError } from '../common/errors.js';
-import { commandLine } from '../common/reproduce.js';
-import { type Say, saying } from '../common/say.js';
-import { nameAmong, ofShard, type WorkShard } from '../common/values.js';
-import type { DecidedRun } from '../run/decide-run.js';
-import { checkPair, fitsTopology } from '../run/deployment.js';
-import { shardOption } from '../run/flags.js';
-import { namedServer, namingServer } from '../run/machine.js';
-import type { RunRequest } from '../run/prepare-run.js';
-import { type BatchOptions, type BatchRun, runBatch } from './batch.js';
+import { saying } from '../common/say.js';
+import { nameAmong, ofShard, type WorkShard, wholeNumberIn } from '../common/values.js';
+import { SEEDS, shardOption } from '../run/flags.js';
+import { namedServer, SIM } from '../run/machine.js';
+import { type BatchRun, runBatch } from './batch.js';
 import { addBatchFlags, addServersFlag, optionsByServer, type ServersFlags } from './batch-flags.js';
 import { batchHeadline, recordBatch } from './batch-record.js';
+import { type Cast, type CastFlags, chosenPlays, decidePlay } from './scenario-cast.js';
 import { runWhereItCan } from './server-needs.js';
 import { byServer, sideBySide } from './servers.js';
+import { VirtualTime } from './virtual-time.js';
 
-export interface ScenarioFlags extends ServersFlags {
-  all: boolean;
+export interface ScenarioFlags extends ServersFlags, CastFlags {
   list: boolean;
-  lock?: string;
-  topology?: string;
+  seed?: number;
   shard?: WorkShard;
   watch: boolean;
 }
@@ -52,7 +47,13 @@ export function addScenarioFlags(command: Command): Command {
         new Option('--topology <name>', 'on another topology than it is written for').argParser(
           nameAmong(topologiesOfService('redis')),
         ),
+      )
+      .addOption(
+        new Option('--seed <n>', 'chance, which in virtual time (--runtime sim) is the whole course of events')
+          .argParser(wholeNumberIn(0, SEEDS - 1))
+          .default(undefined, 'drawn for each'),
       ),
+    [SIM],
   );
 }
 
@@ -64,13 +65,24 @@ export interface ScenarioRow {
   claim: string;
   truth: string;
   /**
-   * `not-tried`: no server here has the commands that the play needs. `held`, `violated`, `cannot-tell`: with a lock that it
+   * `not-tried`: no server here has the commands that the play needs. `not-played-in-virtual-time`: it needs what is not there.
+   * `held`, `violated`, `cannot-tell`: with a lock that it
    * was not written for nothing is expected, so this is the verdict.
    */
-  went: 'as-written' | 'otherwise' | 'could-not-run' | 'not-tried' | 'held' | 'violated' | 'cannot-tell';
+  went:
+    | 'as-written'
+    | 'otherwise'
+    | 'could-not-run'
+    | 'not-tried'
+    | 'not-played-in-virtual-time'
+    | 'held'
+    | 'violated'
+    | 'cannot-tell';
   /** What was found, or what was otherwise. */
   why: string;
   run?: string;
+  /** In virtual time: the same where every message came at the same time. */
+  digest?: string;
 }
 
 /** Plays, prints how each went, and resolves with the exit status. */
@@ -95,6 +107,7 @@ export async function playScenarios(
   const say = saying(flags);
   const batches = await optionsByServer(flags, cwd, say);
   using _ = batches[0]!.stop;
+  await using virtual = flags.runtime === SIM ? new VirtualTime() : undefined;
   const rows: ScenarioRow[] = [];
   const beganMs = performance.now();
   const planned = chosen.length * batches.length;
@@ -123,8 +136,8 @@ export async function playScenarios(
         run: (some, on) =>
           runBatch(
             some,
-            on,
-            (scenario, seed) => decidePlay(scenario, on, seed, cwd),
+            { ...on, ...(virtual && { make: virtual.make }) },
+            (scenario, drawn) => decidePlay(scenario, on, flags.seed ?? drawn, cwd),
             (scenario, run) => ended(rowOf(scenario, server, run), run.folder),
           ),
         lacks: (scenario, why) => ended({ ...begunRow(scenario, server), went: 'not-tried', why }),
@@ -137,9 +150,13 @@ export async function playScenarios(
 export function scenariosSummary(rows: readonly ScenarioRow[], planned: number, seconds?: number) {
   const counted = (went: ScenarioRow['went']) => rows.filter((row) => row.went === went).length;
   const cast = (['violated', 'cannot-tell', 'held'] as const).filter((went) => counted(went) > 0);
-  const tried = planned - counted('not-tried');
+  const [untried, unsimulated] = [counted('not-tried'), counted('not-played-in-virtual-time')];
+  const tried = planned - untried - unsimulated;
   const asWritten = `${counted('as-written')} of ${tried} went as written`;
-  const notTried = counted('not-tried') > 0 ? [`${counted('not-tried')} not tried, for want of a server`] : [];
+  const notTried = [
+    ...(untried > 0 ? [`${untried} not tried, for want of a server`] : []),
+    ...(unsimulated > 0 ? [`${unsimulated} not played in virtual time, which lacks what they need`] : []),
+  ];
   const otherwise = cast.map((went) => `${went.replace('-', ' ')} in ${counted(went)} of ${planned}`);
   return {
     version: 1 as const,
@@ -153,102 +170,10 @@ export function scenariosSummary(rows: readonly ScenarioRow[], planned: number, 
   };
 }
 
-/** The plays asked for, with the lock and on the topology asked for. Of all of them those are left out that make no sense so. */
-export function chosenPlays(names: readonly string[], { all, lock, topology }: ScenarioFlags, say: Say): Cast[] {
-  const named = all ? Object.values(scenarios) : names.map(scenarioNamed);
-  if (named.length === 0) throw new UsageError('which scenario? name some, or say --all; --list tells what there is');
-  const cast = named.map((scenario) => castWith(scenario, { lock, topology }));
-  if (!all) return cast;
-  const fits = cast.filter((play) => fitsTopology(play.lock, topologies[play.topology]!));
-  if (fits.length < cast.length)
-    say(`note: ${cast.length - fits.length} are left out: lock ${lock} makes no sense on their topologies`);
-  return fits;
-}
-
-/** A scenario as it is to be played. */
-export type Cast = Omit<Scenario, 'expect'> & {
-  /** Absent: it is not written what must come of it with this lock, or here. */
-  expect?: Scenario['expect'];
-};
-
-/** The scenario with another lock, or on another topology, than it is written for. */
-export function castWith(scenario: Scenario, other: { lock?: string; topology?: string }): Cast {
-  const { lock = scenario.lock, topology = scenario.topology } = other;
-  if (lock === scenario.lock && topology === scenario.topology) return scenario;
-  const { expect: _, ...play } = scenario;
-  return { ...play, lock, topology };
-}
-
 function list(): number {
   for (const { name, claim, truth, topology, lock } of Object.values(scenarios))
     process.stdout.write(`${name}  (${lock} on ${topology})\n    claim: ${claim}\n    truth: ${truth}\n\n`);
   return 0;
-}
-
-/** Throws where there is none. */
-export function scenarioNamed(name: string): Scenario {
-  const scenario = Object.hasOwn(scenarios, name) ? scenarios[name] : undefined;
-  if (!scenario) throw new UsageError(`no scenario "${name}"; known: ${Object.keys(scenarios).join(', ')}`);
-  return scenario;
-}
-
-/**
- * What a play's run is to do, as far as it is not the play's own doing. Throws where the lock makes no sense there, and where
- * this machine lacks what the play needs.
- */
-export function decidePlay(
-  scenario: Cast,
-  { machine }: Pick<BatchOptions, 'machine'>,
-  seed: number,
-  cwd: string,
-): Pick<DecidedRun, 'request' | 'plan'> {
-  const lacking = scenario.needs?.map((need) => machine.unavailable[need]).find((reason) => reason !== undefined);
-  if (lacking !== undefined) throw new UsageError(`scenario ${scenario.name} is not possible here: ${lacking}`);
-  const server = namingServer(machine.redis);
-  return { request: requestOf(scenario, server, seed, cwd), plan: { version: 1, seed, steps: [] } };
-}
-
-function requestOf(scenario: Cast, server: readonly string[], seed: number, cwd: string): RunRequest {
-  const { name, topology, lock, settings = {} } = scenario;
-  checkPair(lock, topologies[topology]!);
-  const { clients = 3, keys = 2, leaseMs = 2_000 } = settings;
-  return {
-    seed,
-    scenario: name,
-    topology,
-    topologyOptions: {
-      nodes: settings.nodes ?? 5,
-      persistence: settings.persistence ?? 'rdb',
-      minReplicasToWrite: settings.minReplicasToWrite ?? 0,
-      ...(settings.maxmemoryPolicy && { maxmemoryPolicy: settings.maxmemoryPolicy }),
-      redisConf: settings.redisConf ?? [],
-    },
-    lock,
-    cwd,
-    workload: 'mutex',
-    clients,
-    keys: Array.from({ length: keys }, (_, n) => `lock:${n}`),
-    leaseMs,
-    waitMs: 0,
-    hold: { min: 0, max: 0 },
-    careless: true,
-    ...(settings.resource && { resource: settings.resource }),
-    // Without effect: a play takes as long as it takes.
-    timeLimitMs: 15_000,
-    nemesis: [],
-    nemesisIntervalMs: 1_000,
-    failOn: [...CLASSES],
-    reproduce: commandLine(['scenario', name, ...castFlags(scenario), ...server]),
-  };
-}
-
-/** The flags that cast a scenario otherwise than it is written. */
-function castFlags({ name, lock, topology }: Cast): string[] {
-  const written = scenarios[name];
-  return [
-    ...(lock === written?.lock ? [] : ['--lock', lock]),
-    ...(topology === written?.topology ? [] : ['--topology', topology]),
-  ];
 }
 
 function begunRow({ name, claim, truth }: Cast, server: string | undefined) {
@@ -257,7 +182,9 @@ function begunRow({ name, claim, truth }: Cast, server: string | undefined) {
 
 function rowOf(scenario: Cast, server: string | undefined, run: BatchRun): ScenarioRow {
   const { expect } = scenario;
-  const row = { ...begunRow(scenario, server), ...(run.runId && { run: run.runId }) };
+  const { runId, digest, lacks } = run;
+  const row = { ...begunRow(scenario, server), ...(runId && { run: runId }), ...(digest && { digest }) };
+  if (lacks !== undefined) return { ...row, went: 'not-played-in-virtual-time', why: `needs ${lacks}` };
   if (!run.results || !run.folder) return { ...row, went: 'could-not-run', why: run.error ?? 'it could not run' };
   const { results } = run;
   if (!expect) return { ...row, ...howItEnded(results) };
@@ -293,11 +220,15 @@ export function unexpected(
   return other && `nothing of class ${other.class} was to be found; ${results.headline}`;
 }
 
+function isUntried({ went }: Pick<ScenarioRow, 'went'>): boolean {
+  return went === 'not-tried' || went === 'not-played-in-virtual-time';
+}
+
 function statusOf(rows: readonly ScenarioRow[], planned: number): 0 | 1 | 2 | 3 {
   const some = (...ways: ScenarioRow['went'][]) => rows.some(({ went }) => ways.includes(went));
   if (some('otherwise', 'violated')) return 1;
   if (some('could-not-run')) return 3;
-  const nothingTried = rows.every(({ went }) => went === 'not-tried');
+  const nothingTried = rows.every(isUntried);
   return some('cannot-tell') || nothingTried || rows.length < planned ? 2 : 0;
 }
 
@@ -326,5 +257,5 @@ export function scenariosSheet(summary: ReturnType<typeof scenariosSummary>, id:
 
 function wentCell({ went }: ScenarioRow): SheetCell {
   const text = went.replace(/-/g, ' ');
-  return went === 'not-tried' ? text : { text, good: went === 'as-written' || went === 'held' };
+  return isUntried({ went }) ? text : { text, good: went === 'as-written' || went === 'held' };
 }

@@ -7,7 +7,7 @@ import { externalLock } from '../../lock-impl/external/index.js';
 import { locks } from '../../lock-impl/index.js';
 import { nodeTooOld } from '../../lock-impl/third-party/library.js';
 import type { Say } from '../common/say.js';
-import { namedServer } from '../run/machine.js';
+import { namedServer, SIM } from '../run/machine.js';
 import type { BatchOptions } from './batch.js';
 import { type BatchFlags, batchOptions } from './batch-flags.js';
 
@@ -73,8 +73,9 @@ async function optionsOf(
  * Why a lock cannot be had here: one of another language for want of its tools, a published library for want of a newer Node.
  * Undefined: it can, as far as that goes.
  */
-function missingTool(lock: string, { containers, toolImage }: BatchOptions['machine']): string | undefined {
-  const project = externalLock(lock)?.project;
+function missingTool(lock: string, { runtime, containers, toolImage }: BatchOptions['machine']): string | undefined {
+  // In virtual time it is the language that is lacking, which the run says, whatever this machine has.
+  const project = runtime === SIM ? undefined : externalLock(lock)?.project;
   const missing = project?.needs.find(([program]) => !findOnPath(program));
   if (project && missing) return `it needs ${missing[0]}: ${project.remedy}`;
   // Clients in containers have the Node of their image.

@@ -5,7 +5,8 @@
 import { EXIT_COULD_NOT_RUN, UsageError } from '../common/errors.js';
 import { saying } from '../common/say.js';
 import { filesOfLock, namedFiles, untilStopped, watchFiles } from '../run/watched-files.js';
-import { type Cast, chosenPlays, playScenarios, type ScenarioFlags, type ScenarioRow } from './scenario-command.js';
+import { type Cast, chosenPlays } from './scenario-cast.js';
+import { playScenarios, type ScenarioFlags, type ScenarioRow } from './scenario-command.js';
 
 /** Plays until the user ends it, and resolves with the last exit status. Throws one line where there is nothing to watch. */
 export async function watchScenarios(

@@ -4,15 +4,22 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { externalLock } from '../../lock-impl/external/index.js';
 import { builtinLock, locks } from '../../lock-impl/index.js';
-import { UsageError } from '../common/errors.js';
 import { withEsbuild } from '../run/esbuild.js';
 import { resolveLock } from '../run/lock-source.js';
+import { NotSimulatedError } from './not-simulated.js';
+
+/** What a lock is that is none in JavaScript. */
+export function programOf(lock: string): string {
+  const project = externalLock(lock)?.project;
+  return project ? `a program in another language (${project.what})` : 'a program that is no lock in JavaScript';
+}
 
 /** Resolves with the module's path, below `folder`. Rejects, with one line for the user, where there is no such lock. */
 export async function putLockModule(lock: string, cwd: string, folder: string): Promise<string> {
   const refused = () =>
-    new UsageError(
+    new NotSimulatedError(
       `--lock ${lock}: a program cannot be simulated, only a lock in JavaScript or TypeScript; torture it with \`run\``,
+      programOf(lock),
     );
   const source = await resolveLock(lock, {
     cwd,

@@ -14,7 +14,9 @@ import type { Plan } from '../../harness/vocabulary/faults.js';
 import type { RunConfig } from '../../harness/vocabulary/run.js';
 import type { TopologyKind } from '../../harness/vocabulary/topology.js';
 import { runNemesis } from '../../nemesis/index.js';
-import { workloads } from '../../workloads/index.js';
+import { scenarios } from '../../scenarios/index.js';
+import { workloadOf } from '../judge/workload-of.js';
+import { playScenario } from '../run/play.js';
 import { courseOf, type OrderPlayed, type OrderRequest } from './exhaustive/course.js';
 import { CourseCutError, playGuided } from './exhaustive/guided.js';
 import { interleavingsOf } from './interleavings.js';
@@ -56,7 +58,8 @@ export async function playSchedule(
   const { order } = parts;
   const messages = parts.keepsMessages || !order ? world.network.keepMessages() : [];
   const course = order && courseOf(order);
-  const act = async (scene: Scene) => {
+  const scenario = config.scenario === undefined ? undefined : scenarios[config.scenario]!;
+  const guided = async (scene: Scene) => {
     const nemesis = await playGuided(scene, world, {
       bound: order!.bound,
       workload: config.workload,
@@ -65,16 +68,17 @@ export async function playSchedule(
     writeJson(folder, 'plan.json', { version: 1, seed: config.seed, steps: nemesis.steps });
     return nemesis;
   };
+  const act = scenario ? (scene: Scene) => playScenario(scenario, scene, folder) : order && guided;
   try {
     const begin = () =>
       carryOut(config, plan, folder, {
         runtime,
         kind: readied(topologies[config.topology]!, () => runtime.ready()),
-        workload: workloads[config.workload]!,
+        workload: workloadOf(config)!,
         random: createRandom(config.seed),
         epochNs: beganNs,
         startNemesis: runNemesis,
-        ...(order && { act }),
+        ...(act && { act }),
         inVirtualTime: { warmUpMs: CLEAN_START_MS },
         say: () => {},
         ledger: new Ledger(),

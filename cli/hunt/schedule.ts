@@ -55,6 +55,8 @@ export interface ScheduleResult {
 
 export type WorldAnswer =
   | { type: 'played'; result: ScheduleResult }
+  /** The simulated world does not have `what`. */
+  | { type: 'lacks'; message: string; what: string }
   /** `isForUsers`: the message is all that there is to say. */
   | { type: 'failed'; message: string; isForUsers: boolean };
 

@@ -12,6 +12,7 @@ import type { Plan } from '../../harness/vocabulary/faults.js';
 import type { RunConfig } from '../../harness/vocabulary/run.js';
 import { UsageError } from '../common/errors.js';
 import type { OrderRequest } from './exhaustive/course.js';
+import { NotSimulatedError } from './not-simulated.js';
 import type { ScheduleRequest, ScheduleResult, WorldAnswer } from './schedule.js';
 
 /** The program that plays them, as it is compiled. */
@@ -79,6 +80,7 @@ export class WorldProcess {
         ...(order && { order }),
       });
       if (answer.type === 'played') return answer.result;
+      if (answer.type === 'lacks') throw new NotSimulatedError(answer.message, answer.what);
       throw answer.isForUsers ? new UsageError(answer.message) : new Error(answer.message);
     } finally {
       if (keep === undefined) rmSync(folder, { recursive: true, force: true });

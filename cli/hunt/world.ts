@@ -42,8 +42,10 @@ export async function answerSchedule(request: ScheduleRequest): Promise<WorldAns
   try {
     return { type: 'played', result: await playAndJudge(request) };
   } catch (error) {
-    const foreseen = isForUsers(error) || error instanceof OutsideOfTheWorldError;
     const { message, stack } = error as Error;
+    if (error instanceof OutsideOfTheWorldError && error.lacks !== undefined)
+      return { type: 'lacks', message, what: error.lacks };
+    const foreseen = isForUsers(error) || error instanceof OutsideOfTheWorldError;
     return { type: 'failed', message: foreseen ? message : (stack ?? message), isForUsers: foreseen };
   }
 }
@@ -68,6 +70,8 @@ async function playAndJudge({
   look();
   const course = played.order;
   if (course?.isCut) return { ...NOT_JUDGED, ...ofPlay(played), order: course };
+  // Its folder is judged by whoever has it played, and keeps it.
+  if (config.scenario !== undefined) return { ...NOT_JUDGED, ...ofPlay(played) };
   const { input, judges } = await readInput(folder);
   // One course proves little, and need not: all of them together are to.
   const asked = course ? judges.filter((one) => one !== vacuity) : judges;
@@ -117,8 +121,10 @@ const OURS = new Set(['ProcessWrap', 'PipeWrap', 'Immediate', 'TTYWrap', 'CloseR
 function refuseOutside(before: ReadonlySet<string>): void {
   const left = process.getActiveResourcesInfo().filter((one) => !before.has(one) && !OURS.has(one));
   if (left.length === 0) return;
+  const names = [...new Set(left)].join(', ');
   throw new OutsideOfTheWorldError(
-    `the lock uses what the simulated world does not have (Node calls it ${[...new Set(left)].join(', ')})`,
+    `the lock uses what the simulated world does not have (Node calls it ${names})`,
+    names,
   );
 }
 

@@ -5,6 +5,9 @@ import type { RunConfig } from '../../harness/vocabulary/run.js';
 import type { RedisBinary, ServiceName } from '../../harness/vocabulary/topology.js';
 import type { Say } from '../common/say.js';
 
+/** The runtime of virtual time, for commands that make runs there as well. */
+export const SIM = 'sim';
+
 /** What this machine brings to a run. */
 export interface Machine {
   runtime: string;

@@ -81,9 +81,12 @@ async function shown(inner: Inner, look: LiveLook | undefined, stop: StopRequest
 /** By which the user asks to stop. */
 export const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
+/** A run that goes on, as far as it can be ended. */
+type Endable = Pick<Inner, 'askToStop' | 'kill'> & { ended: Promise<unknown> };
+
 /** Ctrl-C, once: the runs that go on end early and no other follows. Twice: everything ends at once. Disposed, it hears no more. */
 export class StopRequests implements Disposable {
-  private readonly inners = new Set<Inner>();
+  private readonly inners = new Set<Endable>();
   private listening = false;
   private heard = false;
   private tell: (text: string) => void = () => {};
@@ -100,7 +103,7 @@ export class StopRequests implements Disposable {
   }
 
   /** From now on requests are for this run too, and `tell` shows the user that they were heard. Until the first one begins, Ctrl-C simply ends the program. */
-  passOnTo(inner: Inner, tell: (text: string) => void): void {
+  passOnTo(inner: Endable, tell: (text: string) => void): void {
     if (!this.listening) for (const signal of SIGNALS) process.on(signal, this.hear);
     this.listening = true;
     this.inners.add(inner);

@@ -35,7 +35,7 @@ export function refuse(what: string): never {
 
 /** `what`: as in "the simulated world does not have ...". */
 export function notThere(what: string): OutsideOfTheWorldError {
-  return new OutsideOfTheWorldError(`the simulated world does not have ${what}, which this lock wants`);
+  return new OutsideOfTheWorldError(`the simulated world does not have ${what}, which this lock wants`, what);
 }
 
 /** To be called, or constructed, in place of what would be outside of the world. */

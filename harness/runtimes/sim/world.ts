@@ -47,6 +47,14 @@ const BATCH = 64;
 /** What the simulated run needs that is not in the world: it would wait for it for ever, or not be the same twice. */
 export class OutsideOfTheWorldError extends Error {
   override name = 'OutsideOfTheWorldError';
+
+  /** `lacks`: what the world does not have, where it is that. */
+  constructor(
+    message: string,
+    readonly lacks?: string,
+  ) {
+    super(message);
+  }
 }
 
 /** A timer that runs. */

@@ -2,7 +2,8 @@
 import { readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { decidePlay, unexpected } from '../../../cli/batches/scenario-command.js';
+import { decidePlay } from '../../../cli/batches/scenario-cast.js';
+import { unexpected } from '../../../cli/batches/scenario-command.js';
 import { judgesOfRun } from '../../../cli/judge/workload-of.js';
 import type { Machine } from '../../../cli/run/machine.js';
 import { topologies } from '../../../harness/topologies/index.js';

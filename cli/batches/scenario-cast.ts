@@ -1,0 +1,114 @@
+/** Which scenarios are to be played, with what, and what a play's run is to do as far as it is not the play's own doing. */
+import { CLASSES } from '../../harness/record/schemas/violation-class.js';
+import { topologies } from '../../harness/topologies/index.js';
+import type { Scenario } from '../../harness/vocabulary/workload.js';
+import { scenarios } from '../../scenarios/index.js';
+import { UsageError } from '../common/errors.js';
+import { commandLine } from '../common/reproduce.js';
+import type { Say } from '../common/say.js';
+import type { DecidedRun } from '../run/decide-run.js';
+import { checkPair, fitsTopology } from '../run/deployment.js';
+import { namingServer, SIM } from '../run/machine.js';
+import type { RunRequest } from '../run/prepare-run.js';
+import type { BatchOptions } from './batch.js';
+
+/** The flags that choose and cast plays, as typed. */
+export interface CastFlags {
+  all: boolean;
+  lock?: string;
+  topology?: string;
+}
+
+/** A scenario as it is to be played. */
+export type Cast = Omit<Scenario, 'expect'> & {
+  /** Absent: it is not written what must come of it with this lock, or here. */
+  expect?: Scenario['expect'];
+};
+
+/** The scenario with another lock, or on another topology, than it is written for. */
+export function castWith(scenario: Scenario, other: { lock?: string; topology?: string }): Cast {
+  const { lock = scenario.lock, topology = scenario.topology } = other;
+  if (lock === scenario.lock && topology === scenario.topology) return scenario;
+  const { expect: _, ...play } = scenario;
+  return { ...play, lock, topology };
+}
+
+/** The plays asked for, with the lock and on the topology asked for. Of all of them those are left out that make no sense so. */
+export function chosenPlays(names: readonly string[], { all, lock, topology }: CastFlags, say: Say): Cast[] {
+  const named = all ? Object.values(scenarios) : names.map(scenarioNamed);
+  if (named.length === 0) throw new UsageError('which scenario? name some, or say --all; --list tells what there is');
+  const cast = named.map((scenario) => castWith(scenario, { lock, topology }));
+  if (!all) return cast;
+  const fits = cast.filter((play) => fitsTopology(play.lock, topologies[play.topology]!));
+  if (fits.length < cast.length)
+    say(`note: ${cast.length - fits.length} are left out: lock ${lock} makes no sense on their topologies`);
+  return fits;
+}
+
+/** Throws where there is none. */
+export function scenarioNamed(name: string): Scenario {
+  const scenario = Object.hasOwn(scenarios, name) ? scenarios[name] : undefined;
+  if (!scenario) throw new UsageError(`no scenario "${name}"; known: ${Object.keys(scenarios).join(', ')}`);
+  return scenario;
+}
+
+/**
+ * What a play's run is to do, as far as it is not the play's own doing. Throws where the lock makes no sense there, and where
+ * this machine lacks what the play needs.
+ */
+export function decidePlay(
+  scenario: Cast,
+  { machine }: Pick<BatchOptions, 'machine'>,
+  seed: number,
+  cwd: string,
+): Pick<DecidedRun, 'request' | 'plan'> {
+  const lacking = scenario.needs?.map((need) => machine.unavailable[need]).find((reason) => reason !== undefined);
+  if (lacking !== undefined) throw new UsageError(`scenario ${scenario.name} is not possible here: ${lacking}`);
+  // There a seed is the whole course of events, here it is next to nothing of it.
+  const again = machine.runtime === SIM ? ['--runtime', SIM, '--seed', String(seed)] : [];
+  const on = [...namingServer(machine.redis), ...again];
+  return { request: requestOf(scenario, on, seed, cwd), plan: { version: 1, seed, steps: [] } };
+}
+
+function requestOf(scenario: Cast, on: readonly string[], seed: number, cwd: string): RunRequest {
+  const { name, topology, lock, settings = {} } = scenario;
+  checkPair(lock, topologies[topology]!);
+  const { clients = 3, keys = 2, leaseMs = 2_000 } = settings;
+  return {
+    seed,
+    scenario: name,
+    topology,
+    topologyOptions: {
+      nodes: settings.nodes ?? 5,
+      persistence: settings.persistence ?? 'rdb',
+      minReplicasToWrite: settings.minReplicasToWrite ?? 0,
+      ...(settings.maxmemoryPolicy && { maxmemoryPolicy: settings.maxmemoryPolicy }),
+      redisConf: settings.redisConf ?? [],
+    },
+    lock,
+    cwd,
+    workload: 'mutex',
+    clients,
+    keys: Array.from({ length: keys }, (_, n) => `lock:${n}`),
+    leaseMs,
+    waitMs: 0,
+    hold: { min: 0, max: 0 },
+    careless: true,
+    ...(settings.resource && { resource: settings.resource }),
+    // Without effect: a play takes as long as it takes.
+    timeLimitMs: 15_000,
+    nemesis: [],
+    nemesisIntervalMs: 1_000,
+    failOn: [...CLASSES],
+    reproduce: commandLine(['scenario', name, ...castFlags(scenario), ...on]),
+  };
+}
+
+/** The flags that cast a scenario otherwise than it is written. */
+function castFlags({ name, lock, topology }: Cast): string[] {
+  const written = scenarios[name];
+  return [
+    ...(lock === written?.lock ? [] : ['--lock', lock]),
+    ...(topology === written?.topology ? [] : ['--topology', topology]),
+  ];
+}

@@ -1,0 +1,91 @@
+/**
+ * Runs of a batch in virtual time: each in a simulated world, and then judged and kept like any other. What a world does not have
+ * is told as that, and its run is none.
+ */
+import { mkdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type PrivateFolder, privateFolder } from '../../harness/machine/private-folder.js';
+import { createRunFolder, linkLatest } from '../../harness/record/store.js';
+import type { RunConfig } from '../../harness/vocabulary/run.js';
+import { freshId } from '../common/ids.js';
+import { putLockModule } from '../hunt/lock-module.js';
+import { NotSimulatedError } from '../hunt/not-simulated.js';
+import { CLIENT_ARGV } from '../hunt/schedule.js';
+import { coresOfThisProcess, WorldProcess } from '../hunt/world-process.js';
+import { judgeRun } from '../judge/judge.js';
+import type { RunRequest } from '../run/prepare-run.js';
+import type { MadeRun, MakeRun } from './batch.js';
+
+/** Worlds with what they play; disposed, nothing of them is left. */
+export class VirtualTime implements AsyncDisposable {
+  /** For what goes with it. */
+  private readonly scratch: PrivateFolder = privateFolder(tmpdir());
+  private readonly cores = coresOfThisProcess();
+  private readonly worlds: WorldProcess[] = [];
+  private readonly idle: WorldProcess[] = [];
+  /** Paths of locks as modules, by name and by where their files are. */
+  private readonly modules = new Map<string, Promise<string>>();
+
+  /** Makes a run in virtual time. */
+  readonly make: MakeRun = async ({ request, plan }, { machine, base, stop, simShim }): Promise<MadeRun> => {
+    const { server: _, ...brought } = machine;
+    const runId = freshId(request.topology);
+    const startedAt = new Date().toISOString();
+    const config: RunConfig = { version: 2, runId, startedAt, ...request, ...brought, clientArgv: CLIENT_ARGV };
+    let folder: string | undefined;
+    let world: WorldProcess | undefined;
+    let over = () => {};
+    try {
+      const lock = await this.moduleOf(request);
+      if (stop.asked) return 'not-begun';
+      folder = createRunFolder(base, runId);
+      world = this.worldWith(lock, simShim!);
+      // It ends by itself, and soon.
+      const ended = new Promise<void>((resolve) => {
+        over = resolve;
+      });
+      stop.passOnTo({ ended, askToStop() {}, kill() {} }, (text) => process.stderr.write(`\n${text}`));
+      const { digest } = await world.play(config, plan, { keep: folder });
+      linkLatest(folder);
+      const { results } = await judgeRun(folder);
+      return { folder, runId, reproduce: config.reproduce, results, digest };
+    } catch (error) {
+      // Of what did not come to its end nothing can be told.
+      if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+      if (error instanceof NotSimulatedError) return { lacks: error.lacks };
+      throw error;
+    } finally {
+      over();
+      if (world) this.idle.push(world);
+    }
+  };
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.worlds.map((world) => world.close()));
+    this.scratch[Symbol.dispose]();
+  }
+
+  private moduleOf({ lock, cwd }: RunRequest): Promise<string> {
+    const name = `${cwd}\n${lock}`;
+    const known = this.modules.get(name);
+    if (known) return known;
+    const folder = join(this.scratch.path, `lock-${this.modules.size}`);
+    mkdirSync(folder);
+    const module = putLockModule(lock, cwd, folder);
+    this.modules.set(name, module);
+    return module;
+  }
+
+  private worldWith(lock: string, shim: string): WorldProcess {
+    const free = this.idle.pop();
+    if (free) {
+      free.take(lock);
+      return free;
+    }
+    const core = this.cores[this.worlds.length % this.cores.length]!;
+    const world = new WorldProcess({ workFolder: this.scratch.path, shim, lock, core });
+    this.worlds.push(world);
+    return world;
+  }
+}
