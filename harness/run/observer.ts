@@ -22,6 +22,8 @@ export interface ObserverOptions {
   keyName(key: string): string;
   record(observation: Observation): void;
   clientAt(address: string): HostsClient | undefined;
+  /** Commands run at the instants of their stamps: what a server's clock showed is recorded as exactly as it told it. */
+  exactStamps?: boolean;
 }
 
 const SAMPLE_EVERY_MS = 100;
@@ -215,7 +217,7 @@ class NodeWatch {
       runId: facts.get('run_id') ?? '',
       // TIME was taken somewhere between question and answer.
       skewMs: Math.round(serverMs < askedWallMs ? serverMs - askedWallMs : Math.max(0, serverMs - answeredWallMs)),
-      wallMs: [Math.floor(serverMs), Math.ceil(untilMs)],
+      wallMs: this.options.exactStamps ? [serverMs, untilMs] : [Math.floor(serverMs), Math.ceil(untilMs)],
       keys: {},
     };
     // Whatever a lock keeps beside its keys, a queue or a count: then it is known that there is none.

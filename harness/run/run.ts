@@ -124,6 +124,7 @@ export async function carryOut(config: RunConfig, plan: Plan, folder: string, gi
       keyName: keyNamer(handshake.keys),
       record: (observation) => recorder.observe(observation),
       clientAt: (address) => scheduler.clientAt(address),
+      ...(runtime.exactStamps && { exactStamps: true }),
     });
     await using _observer = takenDown('the observer', observer, say);
 

@@ -126,7 +126,7 @@ export class NodeFeed {
       line,
       atNs,
       ranFromNs: atNs - ANSWERED_WITHIN_MS * 1e6,
-      wall,
+      ...(this.context.hasExactStamps ? { wall: inWholeMs(wall), between: despiteFractions(wall) } : { wall }),
       exact: sample.wallMs?.length === 2,
       role,
       ...(linkUp !== undefined && { linkUp }),
@@ -215,6 +215,16 @@ export class NodeFeed {
       [span.fromNs, span.untilNs].some((ns) => ns >= this.lookedNs - LOOKED_BEFORE_NS && ns <= untilNs),
     );
   }
+}
+
+/** Servers reckon when keys expire in whole milliseconds. */
+function inWholeMs({ fromMs, untilMs }: Times): Times {
+  return { fromMs: Math.floor(fromMs), untilMs: Math.ceil(untilMs) };
+}
+
+/** A time of day is a fraction that may be a quarter of a microsecond off. */
+function despiteFractions({ fromMs, untilMs }: Times): Times {
+  return { fromMs: fromMs - 1e-3, untilMs: untilMs + 1e-3 };
 }
 
 /** Whether the clock drifts or strobes at some moment between the two instants. */

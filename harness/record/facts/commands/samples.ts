@@ -27,6 +27,8 @@ export interface SampleLine {
   readonly ranFromNs: number;
   /** The server's own clock when it was looked at: not before, and not after. */
   readonly wall: Times;
+  /** The same in fractions of a millisecond, where it was told so: which commands came before and after; absent: `wall`. */
+  readonly between?: Times;
   /** Whether those bounds are the server's own words; else it may be that it was looked at a little before or after. */
   readonly exact: boolean;
   readonly role: 'primary' | 'replica' | 'unknown';

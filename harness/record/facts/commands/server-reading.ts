@@ -86,6 +86,11 @@ function readCommand(execution: Execution): void {
   else for (const argument of args) execution.set(argument, UNKNOWN, 'unknown');
 }
 
+/** Commands of before that time came before it, and those of after that time after it. */
+function orderOf({ wall, between }: SampleLine): Times {
+  return between ?? wall;
+}
+
 export class ServerReading {
   private readonly clock = new ServerClock();
   private readonly doubts = new ExpiryDoubts(this.clock, readCommand);
@@ -150,14 +155,14 @@ export class ServerReading {
     }
     // By the clock it is newer, though it was read before: so that was set back meanwhile.
     for (const sample of this.samples)
-      if (sample.atNs < server.ranFromNs && sample.wall.fromMs > line.serverWallMs) {
+      if (sample.atNs < server.ranFromNs && orderOf(sample).fromMs > line.serverWallMs) {
         this.samples = [];
         this.clockShowed(line, sample.wall.untilMs);
       }
     if (line.source !== 'lua' || !this.script) this.lookedMs = this.lookedAt(line.serverWallMs);
     this.wallMs = line.serverWallMs;
     this.clock.add(line.serverWallMs, Math.min(server.ranFromNs, line.atNs), line.atNs);
-    while (this.samples[0] && this.samples[0].wall.untilMs < line.serverWallMs) this.inform(this.samples.shift()!);
+    while (this.samples[0] && orderOf(this.samples[0]).untilMs < line.serverWallMs) this.inform(this.samples.shift()!);
     const by = this.originOf(line);
     if (isScript(by.name)) this.script = by;
     this.fieldsExpire ||= FIELD_TIMES.has(by.name);
@@ -259,11 +264,12 @@ export class ServerReading {
   }
 
   /** Keys that no command has concerned since are gone, and those that have not been seen were not there. */
-  private wasEmpty({ line, atNs, wall }: SampleLine): void {
+  private wasEmpty(sample: SampleLine): void {
     const { server } = this;
+    const { line, atNs, wall } = sample;
     // What had run out by then is told by the next command, as what was there until its time was over.
     for (const [name, { state, askedWallMs }] of server.database(0).keys)
-      if (server.by(state, wall).exists !== 'no' && askedWallMs < wall.fromMs)
+      if (server.by(state, wall).exists !== 'no' && askedWallMs < orderOf(sample).fromMs)
         server.put(name, 0, ABSENT, { how: 'sample', line, atNs, applied: 'yes' });
     server.setOthers(ABSENT, 0);
   }
@@ -275,7 +281,7 @@ export class ServerReading {
       const stored = sample.keys[name];
       const last = stored && outlasts(stored, sample, key.askedWallMs) ? key.touchedWallMs : key.askedWallMs;
       // What it shows may be older or newer than what that command did.
-      if (!this.server.follows(name) || last >= sample.wall.fromMs) continue;
+      if (!this.server.follows(name) || last >= orderOf(sample).fromMs) continue;
       if (sample.exact) key.state = this.doubts.decide(name, key.changes.list, sample, this.fieldsExpire) ?? key.state;
       const before = this.server.by(key.state, sample.wall);
       const shown = refined(before, name, sample, this.fieldsExpire);
