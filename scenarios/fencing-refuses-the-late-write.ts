@@ -20,6 +20,7 @@ export const fencingRefusesTheLateWrite: Scenario = {
     stage.check('the resource takes its write', (await other.write(second, 2)).type === 'ok');
     await pause.heal();
     stage.check('the resource refuses the late write', (await late).type === 'fail');
+    await stage.sleep(100); // work of both, side by side
     await sleeper.release(first);
     await other.release(second);
   },

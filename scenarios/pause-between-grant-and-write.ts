@@ -25,6 +25,7 @@ export const pauseBetweenGrantAndWrite: Scenario = {
     await pause.heal();
 
     stage.check('the resource takes the late write', (await late).type === 'ok');
+    await stage.sleep(100); // work of both, side by side
     await sleeper.release(first);
     await other.release(second);
   },

@@ -20,6 +20,7 @@ export const watchdogUnderAPause: Scenario = {
     const second = await other.acquire('lock:0', { waitMs: 5_000 });
     stage.check('the next client is granted the lock', second.type === 'ok');
     await other.write(second, 2);
+    await stage.sleep(100); // its work, in which the sleeper wakes up
     await pause.heal();
     stage.check('the resource takes the late write', (await late).type === 'ok');
     await other.release(second);

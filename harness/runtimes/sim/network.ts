@@ -8,21 +8,20 @@
 import type { Message } from '../../record/messages.js';
 import type { LinkCounts, LinkShape, OwnNetwork } from '../../vocabulary/host.js';
 import type { Draws } from './draws.js';
+import { KeepAlive, type Probe } from './keep-alive.js';
 import { KeptMessages } from './kept-messages.js';
 import { type Carried, SimLinks } from './links.js';
 import { Precedence } from './precedence.js';
 import { RepliesToLose } from './replies-to-lose.js';
 import { RequestMoments } from './request-moments.js';
 import type { Timeline } from './timeline.js';
-import type { Gate, HeldMessage, NetworkPlace, Plug, WireConnection, WireEnd, WireWay } from './wire.js';
+import type { Plug, WireConnection, WireEnd, WireWay } from './wire.js';
+import { ANY_ADDRESS, type Gate, type HeldMessage, type NetworkPlace } from './wire.js';
 
 type Accept = (from: NetworkPlace, plug: Plug) => WireEnd;
 
 /** What was lost at a cut is sent again within this time of its end. */
 const RETRANSMITTED_WITHIN_NS = 400e6;
-
-/** In place of an address: all that the host has, whenever it has them. */
-export const ANY_ADDRESS = '0.0.0.0';
 
 export class SimNetwork implements OwnNetwork {
   /** Messages so far. */
@@ -34,6 +33,7 @@ export class SimNetwork implements OwnNetwork {
   private readonly listeners = new Map<string, { host: string; accept: Accept }>();
   private readonly cuts = new Set<string>();
   private readonly links: SimLinks;
+  private readonly keepAlive: KeepAlive;
   private readonly replies = new RepliesToLose();
   private readonly open = new Set<WireConnection>();
   private readonly connected = new Map<string, number>();
@@ -51,6 +51,7 @@ export class SimNetwork implements OwnNetwork {
     this.precedence = new Precedence(timeline, this.open, inTurn);
     this.moments = new RequestMoments(timeline, this.open, inTurn);
     this.links = new SimLinks(timeline);
+    this.keepAlive = new KeepAlive(timeline, (connection) => this.probe(connection));
   }
 
   /** From now on every message is kept, with what becomes of it; the list goes on growing. */
@@ -109,6 +110,7 @@ export class SimNetwork implements OwnNetwork {
       reset,
       ways: { there, back },
       underWay: 0,
+      heardNs: this.timeline.nowNs,
     };
     back.end = end;
     this.open.add(connection);
@@ -139,6 +141,7 @@ export class SimNetwork implements OwnNetwork {
   moveAddress(address: string, host: string): void {
     this.hosts.set(address, host);
     this.releasePassing();
+    for (const one of this.open) if (one.listener.address === address) this.keepAlive.moved(one);
   }
 
   /** Those of a host that neither end has closed, as seen from there, with how much of what it sent has not come. */
@@ -192,16 +195,12 @@ export class SimNetwork implements OwnNetwork {
     return this.replies.of(`${from}>${to}`);
   }
 
-  private isLost(out: WireWay, bytes: Buffer): boolean {
-    const { from, to } = this.routeOf(out);
-    return out.isBack && this.replies.takes(`${from}>${to}`, out.connection, bytes);
-  }
-
   private plug(out: WireWay, back: WireWay): Plug {
     const arrive = (message: Message | undefined, bytes: Buffer | undefined, tell: (end: WireEnd) => void) => {
       out.unacknowledged += bytes?.length ?? 0;
       const deliver = () => {
         out.unacknowledged -= bytes?.length ?? 0;
+        out.connection.heardNs = this.timeline.nowNs;
         if (!out.isBack && this.hasMoved(out)) this.resetByStranger(out, back);
         else if (out.end) {
           if (message) message.arrivedNs = this.timeline.nowNs;
@@ -211,12 +210,16 @@ export class SimNetwork implements OwnNetwork {
       if (!this.isGated(out, bytes, deliver)) this.carry(out, deliver, bytes, message);
     };
     return {
+      keepAlive: (everyMs) => {
+        out.connection.keepAliveNs = everyMs * 1e6;
+      },
       send: (bytes) => {
         if (out.closed) return;
         const { from, to } = this.routeOf(out);
         this.trace(from, to, bytes);
         const message = this.keep(out, bytes);
-        if (!this.isLost(out, bytes)) return arrive(message, bytes, (end) => end.received(bytes));
+        const isLost = out.isBack && this.replies.takes(`${from}>${to}`, out.connection, bytes);
+        if (!isLost) return arrive(message, bytes, (end) => end.received(bytes));
         if (message) message.isLost = true;
         out.connection.reset();
       },
@@ -271,6 +274,14 @@ export class SimNetwork implements OwnNetwork {
     this.open.delete(out.connection);
     out.connection.listener.host = this.hosts.get(out.connection.listener.address)!;
     this.carry(back, () => back.end?.finished('reset'));
+  }
+
+  private probe(connection: WireConnection): ReturnType<Probe> {
+    const { there, back } = connection.ways;
+    const isStrange = this.open.has(connection) && this.hasMoved(there);
+    if (isStrange && this.passes(there)) this.resetByStranger(there, back);
+    else if (isStrange) return 'lost';
+    return 'answered';
   }
 
   /** `bytes`: absent where it is none of what programs say. */

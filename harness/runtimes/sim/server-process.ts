@@ -2,11 +2,11 @@
 import { Duplex, PassThrough } from 'node:stream';
 import type { ClockSkew, HostProcess, ProcessExit } from '../../vocabulary/host.js';
 import type { DiskNews } from './disk-news.js';
-import { ANY_ADDRESS } from './network.js';
 import type { Heard, Said } from './shim-channel.js';
 import type { Appointment } from './timeline.js';
 import type { ServerChannel } from './warm-servers.js';
 import type { Plug, WireEnd } from './wire.js';
+import { ANY_ADDRESS } from './wire.js';
 import type { SimWorld } from './world.js';
 
 /** Connections that come from outside have numbers from here on. */

@@ -128,7 +128,10 @@ export class SimSocket extends Duplex {
     return this;
   }
 
-  setKeepAlive(): this {
+  /** As `net.Socket` has it: less than a second leaves the system's delay, which is longer than any run. */
+  setKeepAlive(enable = false, initialDelayMs = 0): this {
+    const everyMs = Math.floor(initialDelayMs / 1_000) * 1_000;
+    if (enable && everyMs > 0) this.plug?.keepAlive?.(everyMs);
     return this;
   }
 

@@ -15,7 +15,12 @@ export interface WireEnd {
 export interface Plug {
   send(bytes: Buffer): void;
   close(how?: 'ended' | 'reset'): void;
+  /** Of who dialed: while nothing is said, its kernel asks so often whether the other end is there still. */
+  keepAlive?(everyMs: number): void;
 }
+
+/** In place of an address: all that the host has, whenever it has them. */
+export const ANY_ADDRESS = '0.0.0.0';
 
 export interface NetworkPlace {
   /** The host's name. */
@@ -59,6 +64,10 @@ export interface WireConnection {
   readonly ways: { there: WireWay; back: WireWay };
   /** Messages that are on their way, both ways together; what meets a cut is not. */
   underWay: number;
+  /** When something last came, on either way. */
+  heardNs: number;
+  /** Absent: nobody asks whether the other end is there. */
+  keepAliveNs?: number;
 }
 
 /** Decides when messages come, in place of chance. */

@@ -1,8 +1,9 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { drawsFor } from '../../../../../harness/runtimes/sim/draws.js';
-import { ANY_ADDRESS, SimNetwork } from '../../../../../harness/runtimes/sim/network.js';
+import { SimNetwork } from '../../../../../harness/runtimes/sim/network.js';
 import { Timeline } from '../../../../../harness/runtimes/sim/timeline.js';
 import type { Plug, WireEnd } from '../../../../../harness/runtimes/sim/wire.js';
+import { ANY_ADDRESS } from '../../../../../harness/runtimes/sim/wire.js';
 import type { LinkShape } from '../../../../../harness/vocabulary/host.js';
 import { NOTHING_ASKED } from '../../../../../nemesis/levers/link-shaper.js';
 
@@ -389,6 +390,45 @@ describe('an address that moves', () => {
     plug.send(Buffer.from('b'));
     settle();
     expect(seen).toEqual(['c1 reset']);
+  });
+
+  test('an idle connection is found dead by whose kernel asks after it', () => {
+    const plug = dialed();
+    const idleSince = timeline.nowNs;
+    plug.keepAlive!(1_000);
+    timeline.at(idleSince + 2.5e9, () => network.moveAddress(virtual.address, 'r2'));
+    seen = [];
+    settle();
+    expect(seen).toEqual(['c1 reset']);
+    // The third time that it asked; the answers before are heard by nobody.
+    expect(Math.round(passedMs(idleSince))).toBe(3_000);
+  });
+
+  test('and not through a cut: then a second after its end at the latest', () => {
+    const plug = dialed();
+    const idleSince = timeline.nowNs;
+    plug.keepAlive!(1_000);
+    network.moveAddress(virtual.address, 'r2');
+    network.cut('c1', 'r2');
+    timeline.at(idleSince + 4.2e9, () => network.heal('c1', 'r2'));
+    seen = [];
+    settle();
+    expect(seen).toEqual(['c1 reset']);
+    expect(Math.round(passedMs(idleSince))).toBe(5_000);
+  });
+
+  test('or not found at all where nobody asks, or where it is back by then', () => {
+    dialed();
+    network.moveAddress(virtual.address, 'r2');
+    settle();
+    network.moveAddress(virtual.address, 'r1');
+    const plug = dialed();
+    plug.keepAlive!(1_000);
+    seen = [];
+    network.moveAddress(virtual.address, 'r2');
+    network.moveAddress(virtual.address, 'r1');
+    settle();
+    expect(seen).toEqual([]);
   });
 
   test('a connection that nobody used meanwhile goes on when it comes back', () => {
