@@ -18,9 +18,9 @@ export const fencingRefusesTheLateWrite: Scenario = {
     stage.check('the next client is granted the lock', second.type === 'ok');
     stage.check('and a greater token', second.token! > first.token!);
     stage.check('the resource takes its write', (await other.write(second, 2)).type === 'ok');
+    await stage.sleep(100); // its work, in which the sleeper wakes up
     await pause.heal();
     stage.check('the resource refuses the late write', (await late).type === 'fail');
-    await stage.sleep(100); // work of both, side by side
     await sleeper.release(first);
     await other.release(second);
   },

@@ -11,6 +11,7 @@ export const migratedSlotKeepsTheLock: Scenario = {
   lock: 'set-nx-px',
   settings: { leaseMs: 20_000, keys: 1 },
   serverNeeds: { oneOf: ['CLUSTER|MIGRATESLOTS'], server: 'valkey@9' },
+  needs: ['slots-at-once'],
   expect: [],
   play: (stage) =>
     grantedThroughout(stage, async (old) => {

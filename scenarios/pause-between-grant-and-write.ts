@@ -22,10 +22,10 @@ export const pauseBetweenGrantAndWrite: Scenario = {
     const second = await other.acquire('lock:0', { waitMs: 5_000 });
     stage.check('the next client is granted the lock', second.type === 'ok');
     await other.write(second, 2);
+    await stage.sleep(100); // its work, in which the sleeper wakes up
     await pause.heal();
 
     stage.check('the resource takes the late write', (await late).type === 'ok');
-    await stage.sleep(100); // work of both, side by side
     await sleeper.release(first);
     await other.release(second);
   },

@@ -2,6 +2,7 @@
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
+import { NOT_IN_VIRTUAL_TIME } from '../../harness/runtimes/provides.js';
 import type { ServiceName } from '../../harness/vocabulary/topology.js';
 import { UsageError } from '../common/errors.js';
 import type { Say } from '../common/say.js';
@@ -59,7 +60,7 @@ async function inVirtualTime(flags: BatchFlags, cwd: string, say: Say): Promise<
     throw new UsageError('--image and --client-image are for the docker runtime, not for virtual time');
   const { shim, redis } = await provideSimulation(askServer(flags, cwd), say);
   say(`runtime ${SIM}: virtual time, as asked`);
-  const machine = await inspected({ runtime: SIM, redis, unavailable: {} });
+  const machine = await inspected({ runtime: SIM, redis, unavailable: { ...NOT_IN_VIRTUAL_TIME } });
   return { base: resolve(cwd, flags.out), jobs: flags.jobs, machine, stop: new StopRequests(true), simShim: shim };
 }
 

@@ -7,6 +7,7 @@ import { randomInt } from 'node:crypto';
 import type { ServiceName } from '../../harness/vocabulary/topology.js';
 import type { Results } from '../../harness/vocabulary/verdict.js';
 import { PlanError } from '../../nemesis/index.js';
+import { NotSimulatedError } from '../hunt/not-simulated.js';
 import { askRun } from '../run/ask-run.js';
 import { type DecidedRun, decideRun } from '../run/decide-run.js';
 import { parseRunFlags, SEEDS } from '../run/flags.js';
@@ -111,6 +112,7 @@ async function oneRun(
     if (made === 'not-begun' || (options.stop.asked && made.results?.verdict !== 'violated')) return undefined;
     return { ...run, ...made };
   } catch (error) {
+    if (error instanceof NotSimulatedError) return { ...run, lacks: error.lacks };
     return { ...run, error: (error as Error).message, ...(error instanceof PlanError && { isRefused: true as const }) };
   }
 }

@@ -6,6 +6,7 @@ import { scenarios } from '../../scenarios/index.js';
 import { UsageError } from '../common/errors.js';
 import { commandLine } from '../common/reproduce.js';
 import type { Say } from '../common/say.js';
+import { NotSimulatedError } from '../hunt/not-simulated.js';
 import type { DecidedRun } from '../run/decide-run.js';
 import { checkPair, fitsTopology } from '../run/deployment.js';
 import { namingServer, SIM } from '../run/machine.js';
@@ -63,7 +64,10 @@ export function decidePlay(
   cwd: string,
 ): Pick<DecidedRun, 'request' | 'plan'> {
   const lacking = scenario.needs?.map((need) => machine.unavailable[need]).find((reason) => reason !== undefined);
-  if (lacking !== undefined) throw new UsageError(`scenario ${scenario.name} is not possible here: ${lacking}`);
+  if (lacking !== undefined) {
+    const refused = `scenario ${scenario.name} is not possible here: ${lacking}`;
+    throw machine.runtime === SIM ? new NotSimulatedError(refused, lacking) : new UsageError(refused);
+  }
   // There a seed is the whole course of events, here it is next to nothing of it.
   const again = machine.runtime === SIM ? ['--runtime', SIM, '--seed', String(seed)] : [];
   const on = [...namingServer(machine.redis), ...again];

@@ -10,7 +10,6 @@ import { createRunFolder, linkLatest } from '../../harness/record/store.js';
 import type { RunConfig } from '../../harness/vocabulary/run.js';
 import { freshId } from '../common/ids.js';
 import { putLockModule } from '../hunt/lock-module.js';
-import { NotSimulatedError } from '../hunt/not-simulated.js';
 import { CLIENT_ARGV } from '../hunt/schedule.js';
 import { coresOfThisProcess, WorldProcess } from '../hunt/world-process.js';
 import { judgeRun } from '../judge/judge.js';
@@ -53,7 +52,6 @@ export class VirtualTime implements AsyncDisposable {
     } catch (error) {
       // Of what did not come to its end nothing can be told.
       if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
-      if (error instanceof NotSimulatedError) return { lacks: error.lacks };
       throw error;
     } finally {
       over();

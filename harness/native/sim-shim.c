@@ -413,9 +413,10 @@ static struct thread {
   ucontext_t context;
   void *(*begin)(void *);
   void *given;
-  enum { NONE = 0, RUNS, WAITS, SLEEPS, OVER } state;
+  enum { NONE = 0, RUNS, WAITS, SLEEPS, READS, OVER } state;
   int64_t due_ns; /* of one that SLEEPS */
   pthread_cond_t *on;
+  int fd; /* of one that READS */
 } threads[THREADS];
 static ucontext_t program;
 static struct thread *running;
@@ -426,12 +427,15 @@ static void thread_main(void) {
   swapcontext(&running->context, &program);
 }
 
+static int is_readable(int fd);
+
 static void run_threads(void) {
   if (running || in_child) return;
   for (int again = 1; again;) {
     again = 0;
     for (int at = 0; at < THREADS; at++) {
       if (threads[at].state == SLEEPS && threads[at].due_ns <= now_ns) threads[at].state = RUNS;
+      if (threads[at].state == READS && is_readable(threads[at].fd)) threads[at].state = RUNS;
       if (threads[at].state != RUNS) continue;
       running = &threads[at];
       swapcontext(&program, &running->context);
@@ -653,7 +657,23 @@ static struct descriptor *stream_of(int fd) {
   return d && d->kind == STREAM ? d : NULL;
 }
 
+/* Also one that was closed: whoever reads from it is to learn of that. */
+static int is_readable(int fd) {
+  const struct descriptor *d = stream_of(fd);
+  return !d || d->end > d->begin || d->ended || d->error;
+}
+
+/* A thread that is given nothing looks again at once (Valkey 9 loads a replica's data in one), and no time passes while it does. */
+static void wait_in_thread(int fd) {
+  while (running && !is_readable(fd)) {
+    struct thread *me = running;
+    me->state = READS, me->fd = fd;
+    swapcontext(&me->context, &program);
+  }
+}
+
 ssize_t read(int fd, void *into, size_t count) {
+  wait_in_thread(fd);
   struct descriptor *d = stream_of(fd);
   return d ? receive(d, into, count) : syscall(SYS_read, fd, into, count);
 }

@@ -7,6 +7,11 @@ const SYNC_TIME = 'how long a sync of a file takes is decided in virtual time on
 /** What no runtime has whose clients are processes of a machine. */
 export const NOT_IN_REAL_TIME = { turns: TURNS, 'sync-time': SYNC_TIME } as const;
 
+/** What hosts in virtual time do not have, as in "needs ...". */
+export const NOT_IN_VIRTUAL_TIME = {
+  'slots-at-once': 'a process that a server forks, and talks with while both run (CLUSTER MIGRATESLOTS)',
+} as const;
+
 export const provides: Readonly<Record<string, Readonly<Record<RuntimeCapability, string>>>> = {
   netns: {
     process:
