@@ -298,9 +298,13 @@ Examples:
   npm run torture -- scenario --list
   npm run torture -- scenario pause-between-grant-and-write
   npm run torture -- scenario --all
+  npm run torture -- scenario --all --runtime sim                            in virtual time, a second or so each
   npm run torture -- scenario failover-loses-the-lock --lock ./my-lock.ts    and my lock?
   npm run torture -- scenario --all --lock reentrant                         wherever that lock makes sense
   npm run torture -- scenario --all --lock ./my-lock.ts --watch              again after each change, what failed first
+
+With --runtime sim servers and clients live in virtual time, as in a hunt: --seed decides every message, so a play is the same each
+time; what needs something that is not there (another language, say) is told by that, and not passed.
 
 With --lock or --topology a scenario is played with something it was not written for. Nothing is expected then; it reports what was found.
 

@@ -1,11 +1,14 @@
 /** Which scenarios are to be played, with what, and what a play's run is to do as far as it is not the play's own doing. */
 import { CLASSES } from '../../harness/record/schemas/violation-class.js';
+import { NOT_IN_VIRTUAL_TIME } from '../../harness/runtimes/provides.js';
 import { topologies } from '../../harness/topologies/index.js';
 import type { Scenario } from '../../harness/vocabulary/workload.js';
+import { externalLock } from '../../lock-impl/external/index.js';
 import { scenarios } from '../../scenarios/index.js';
 import { UsageError } from '../common/errors.js';
 import { commandLine } from '../common/reproduce.js';
 import type { Say } from '../common/say.js';
+import { programOf } from '../hunt/lock-module.js';
 import { NotSimulatedError } from '../hunt/not-simulated.js';
 import type { DecidedRun } from '../run/decide-run.js';
 import { checkPair, fitsTopology } from '../run/deployment.js';
@@ -44,6 +47,13 @@ export function chosenPlays(names: readonly string[], { all, lock, topology }: C
   if (fits.length < cast.length)
     say(`note: ${cast.length - fits.length} are left out: lock ${lock} makes no sense on their topologies`);
   return fits;
+}
+
+/** What virtual time does not have of what a scenario needs, as in "needs ..."; undefined: it has all, as far as that is known before it runs. */
+export function lacksInVirtualTime({ lock, needs = [] }: Pick<Cast, 'lock' | 'needs'>): string | undefined {
+  if (externalLock(lock)) return programOf(lock);
+  const unavailable: BatchOptions['machine']['unavailable'] = NOT_IN_VIRTUAL_TIME;
+  return needs.map((need) => unavailable[need]).find((lacks) => lacks !== undefined);
 }
 
 /** Throws where there is none. */

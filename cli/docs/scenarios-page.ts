@@ -2,6 +2,7 @@
 
 import type { ExpectedFinding, Scenario } from '../../harness/vocabulary/workload.js';
 import { scenarios } from '../../scenarios/index.js';
+import { lacksInVirtualTime } from '../batches/scenario-cast.js';
 import { markdownCell } from '../judge/summary-text.js';
 
 /** The whole page, in Markdown. */
@@ -41,6 +42,19 @@ went as written: on a machine of two busy cores 236 of 243 at the first time, th
 later (\`coordinated-failover-keeps-the-lock\`) on Valkey 9.1.2. The rest need \`CLUSTER MIGRATESLOTS\` or \`SENTINEL FAILOVER
 COORDINATED\` (Valkey 9), or a \`WAITAOF\` that waits for the disk (Redis 8).
 
+## In virtual time
+
+\`\`\`sh
+npx lock-torture scenario --all --runtime sim
+npx lock-torture scenario pause-between-grant-and-write --runtime sim --seed 7
+\`\`\`
+
+plays them as a [hunt](simulation.md) plays its schedules: unmodified servers, clients, waits and faults in virtual time, the same
+steps, the same checkers. A play takes a second or so, and the same seed is the same course of events, byte by byte (\`digest\` in
+\`--json\`). Each run has its folder, with every message in it. What a play needs that virtual time does not have is told by its
+name ("not played in virtual time: needs ..."), which is not passed: where nothing else was played the status is 2. The last column
+below says which these are.
+
 ## With another lock
 
 \`\`\`sh
@@ -74,11 +88,24 @@ A connection that dies with a question on its way leaves its answer in doubt. So
 \`hasNoticed\` of \`scenarios/acts/asking.ts\`.`;
 
 function table(all: readonly Scenario[]): string {
-  const rows = all.map(({ name, claim, truth, lock, topology, expect }) => {
-    const cells = [`[${name}](../scenarios/${name}.ts)`, claim, truth, `\`${lock}\` on \`${topology}\``, found(expect)];
+  const rows = all.map((scenario) => {
+    const { name, claim, truth, lock, topology, expect } = scenario;
+    const lacks = lacksInVirtualTime(scenario);
+    const cells = [
+      `[${name}](../scenarios/${name}.ts)`,
+      claim,
+      truth,
+      `\`${lock}\` on \`${topology}\``,
+      found(expect),
+      lacks === undefined ? 'as there' : `needs ${lacks}`,
+    ];
     return `| ${cells.map(markdownCell).join(' | ')} |`;
   });
-  return ['| scenario | claim | truth | lock | found |', '| --- | --- | --- | --- | --- |', ...rows].join('\n');
+  return [
+    '| scenario | claim | truth | lock | found | in virtual time |',
+    '| --- | --- | --- | --- | --- | --- |',
+    ...rows,
+  ].join('\n');
 }
 
 function found(expect: readonly ExpectedFinding[]): string {

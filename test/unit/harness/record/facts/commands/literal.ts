@@ -37,17 +37,28 @@ export class Lines {
     stored?: { owner: string; pttlMs?: number; type?: 'string' | 'hash' | 'other' },
     {
       runId = 'a',
-      role = 'primary' as const as 'primary' | 'replica',
+      role = 'primary',
       exact = true,
       isEmpty = false,
       lookedS = atS,
+      betweenMs,
+    }: {
+      runId?: string;
+      role?: 'primary' | 'replica';
+      exact?: boolean;
+      isEmpty?: boolean;
+      lookedS?: number;
+      /** Within the millisecond, where that is told. */
+      betweenMs?: readonly [number, number];
     } = {},
   ): this {
     const wallMs = EPOCH_MS + lookedS * 1_000;
+    const [fromMs = 0, untilMs = 0] = betweenMs ?? [];
     this.reading.sample({
       ...this.place(atS),
       ranFromNs: lookedS * 1e9 - 1e6,
       wall: exact ? { fromMs: wallMs, untilMs: wallMs + 1 } : { fromMs: wallMs - 50, untilMs: wallMs + 20 },
+      ...(betweenMs && { between: { fromMs: wallMs + fromMs, untilMs: wallMs + untilMs } }),
       exact,
       role,
       linkUp: true,

@@ -107,6 +107,22 @@ describe('a script', () => {
   });
 });
 
+describe('a look in the same millisecond as a command', () => {
+  const take = `SET ${KEY} v1 NX PX 5000`;
+  const none = undefined;
+
+  it('tells nothing of it, for which came first is unknown', () => {
+    expect(new Lines().sample(1, none, { isEmpty: true }).cmd(1.0008, 'c1', take).applied('c1')).toEqual(['unknown']);
+  });
+
+  it('tells what was there before it, where it is told to the microsecond', () => {
+    const told = { isEmpty: true, betweenMs: [0.6, 0.62] as const };
+    expect(new Lines().sample(1, none, told).cmd(1.0008, 'c1', take).applied('c1')).toEqual(['yes']);
+    // Between its first question and its last.
+    expect(new Lines().sample(1, none, told).cmd(1.00061, 'c1', take).applied('c1')).toEqual(['unknown']);
+  });
+});
+
 describe('what removed it', () => {
   const taken = () => free().cmd(1, 'c1', `SET ${KEY} v1 NX PX 5000`);
   const loss = (lines: Lines) => {
