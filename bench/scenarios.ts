@@ -1,6 +1,6 @@
 /**
  * `npm run bench -- scenarios`: every scenario on every server that can be had by its name, one server after the other, as
- * `scenario` does it, whose other flags it takes.
+ * `scenario` does it, whose other flags it takes (`--runtime sim`: in virtual time).
  */
 import { addScenarioFlags, type ScenarioFlags, scenarioCommand } from '../cli/batches/scenario-command.js';
 import { benchCommand } from './command.js';

@@ -25,10 +25,10 @@ export interface OriginalRun {
 export async function readOriginal(found: string): Promise<OriginalRun> {
   const folder = realpathSync(found);
   const config = readWholeConfig(folder);
-  const problem = configProblem(config);
-  if (problem) throw new StoreError(`${join(folder, 'config.json')}: ${problem}; it cannot be replayed`);
   if (config.scenario !== undefined)
     throw new StoreError(`${folder} is a play, which is the same each time; play it again: ${config.reproduce}`);
+  const problem = configProblem(config);
+  if (problem) throw new StoreError(`${join(folder, 'config.json')}: ${problem}; it cannot be replayed`);
   const { results } = await readRun(folder).catch((error) => {
     if (error.code !== 'ENOENT') throw error;
     throw new StoreError(`${folder} cannot be replayed: it recorded nothing that a replay could be compared with`);

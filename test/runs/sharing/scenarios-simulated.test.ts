@@ -71,6 +71,9 @@ test('all of them as on real servers, and the same again by the same seed', { ti
   expect(files.filter((name) => !existsSync(join(folder, name)))).toEqual([]);
   const { reproduce } = JSON.parse(readFileSync(join(folder, 'results.json'), 'utf8')) as { reproduce: string };
   expect(reproduce).toBe(`npm run torture -- scenario ${scenario} --runtime sim --seed 1`);
+  const replayed = await torture([folder], { command: 'replay' });
+  expect(replayed.errors).toContain(`is a play, which is the same each time; play it again: ${reproduce}`);
+  expect(replayed.status).toBe(3);
 });
 
 test('what is not there is told by its name, and is not passed: exit status 2', { timeout: 120_000 }, async () => {
