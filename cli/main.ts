@@ -1,7 +1,7 @@
 /** The command line: parses, calls the command, turns every error into one line and an exit status. */
 import { Command, CommanderError } from 'commander';
 import { addMatrixFlags, type MatrixFlags, matrixCommand } from './batches/matrix-command.js';
-import { addScenarioFlags, type ScenarioFlags, scenarioCommand } from './batches/scenario-command.js';
+import { addScenarioFlags, SCENARIO_HELP, type ScenarioFlags, scenarioCommand } from './batches/scenario-command.js';
 import { addSelftestFlags, type SelftestFlags, selftestCommand } from './batches/selftest-command.js';
 import { watchScenarios } from './batches/watch-scenarios.js';
 import { addCampaignFlags, type CampaignFlags, campaignCommand } from './campaign/campaign-command.js';
@@ -128,7 +128,7 @@ async function parseAndRun(argv: readonly string[]): Promise<number> {
       .command('scenario')
       .description('play claims about locks on real servers: the well-known counter-examples, step by step'),
   )
-    .addHelpText('after', asCalledHere(SCENARIO))
+    .addHelpText('after', asCalledHere(SCENARIO_HELP))
     .action(async (names: string[], flags: ScenarioFlags) => {
       status = await (flags.watch ? watchScenarios : scenarioCommand)(names, flags, { cwd });
     });
@@ -288,27 +288,6 @@ Examples:
 
 Exit status: 1 something was found, 0 nothing was (or nothing but what is known, with --known-ok), 2 cannot tell or not all was made,
 3 something could not run.
-`;
-
-const SCENARIO = `
-A scenario is a claim about locks and a play that shows what is true of it: clients, faults and servers as in any run, but each
-step is written down (scenarios/*.ts), and so is the expected verdict. Each leaves a run folder with its report.
-
-Examples:
-  npm run torture -- scenario --list
-  npm run torture -- scenario pause-between-grant-and-write
-  npm run torture -- scenario --all
-  npm run torture -- scenario --all --runtime sim                            in virtual time, a second or so each
-  npm run torture -- scenario failover-loses-the-lock --lock ./my-lock.ts    and my lock?
-  npm run torture -- scenario --all --lock reentrant                         wherever that lock makes sense
-  npm run torture -- scenario --all --lock ./my-lock.ts --watch              again after each change, what failed first
-
-With --runtime sim servers and clients live in virtual time, as in a hunt: --seed decides every message, so a play is the same each
-time; what needs something that is not there (another language, say) is told by that, and not passed.
-
-With --lock or --topology a scenario is played with something it was not written for. Nothing is expected then; it reports what was found.
-
-Exit status: 0 all went as written (or the lock held), 1 at least one did not, 2 some were not played or cannot tell, 3 could not run.
 `;
 
 const SELFTEST = `

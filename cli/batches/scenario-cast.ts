@@ -8,7 +8,7 @@ import { scenarios } from '../../scenarios/index.js';
 import { UsageError } from '../common/errors.js';
 import { commandLine } from '../common/reproduce.js';
 import type { Say } from '../common/say.js';
-import { programOf } from '../hunt/lock-module.js';
+import { foreignProgramOf } from '../hunt/lock-module.js';
 import { NotSimulatedError } from '../hunt/not-simulated.js';
 import type { DecidedRun } from '../run/decide-run.js';
 import { checkPair, fitsTopology } from '../run/deployment.js';
@@ -51,7 +51,7 @@ export function chosenPlays(names: readonly string[], { all, lock, topology }: C
 
 /** What virtual time does not have of what a scenario needs, as in "needs ..."; undefined: it has all, as far as that is known before it runs. */
 export function lacksInVirtualTime({ lock, needs = [] }: Pick<Cast, 'lock' | 'needs'>): string | undefined {
-  if (externalLock(lock)) return programOf(lock);
+  if (externalLock(lock)) return foreignProgramOf(lock);
   const unavailable: BatchOptions['machine']['unavailable'] = NOT_IN_VIRTUAL_TIME;
   return needs.map((need) => unavailable[need]).find((lacks) => lacks !== undefined);
 }

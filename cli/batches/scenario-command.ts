@@ -259,3 +259,25 @@ function wentCell({ went }: ScenarioRow): SheetCell {
   const text = went.replace(/-/g, ' ');
   return isUntried({ went }) ? text : { text, good: went === 'as-written' || went === 'held' };
 }
+
+/** Below the flags. */
+export const SCENARIO_HELP = `
+A scenario is a claim about locks and a play that shows what is true of it: clients, faults and servers as in any run, but each
+step is written down (scenarios/*.ts), and so is the expected verdict. Each leaves a run folder with its report.
+
+Examples:
+  npm run torture -- scenario --list
+  npm run torture -- scenario pause-between-grant-and-write
+  npm run torture -- scenario --all
+  npm run torture -- scenario --all --runtime sim                            in virtual time, a second or so each
+  npm run torture -- scenario failover-loses-the-lock --lock ./my-lock.ts    and my lock?
+  npm run torture -- scenario --all --lock reentrant                         wherever that lock makes sense
+  npm run torture -- scenario --all --lock ./my-lock.ts --watch              again after each change, what failed first
+
+With --runtime sim servers and clients live in virtual time, as in a hunt: --seed decides every message, so a play is the same each
+time; what needs something that is not there (another language, say) is told by that, and not passed.
+
+With --lock or --topology a scenario is played with something it was not written for. Nothing is expected then; it reports what was found.
+
+Exit status: 0 all went as written (or the lock held), 1 at least one did not, 2 some were not played or cannot tell, 3 could not run.
+`;

@@ -9,7 +9,7 @@ import { resolveLock } from '../run/lock-source.js';
 import { NotSimulatedError } from './not-simulated.js';
 
 /** What a lock is that is none in JavaScript. */
-export function programOf(lock: string): string {
+export function foreignProgramOf(lock: string): string {
   const project = externalLock(lock)?.project;
   return project ? `a program in another language (${project.what})` : 'a program that is no lock in JavaScript';
 }
@@ -19,7 +19,7 @@ export async function putLockModule(lock: string, cwd: string, folder: string): 
   const refused = () =>
     new NotSimulatedError(
       `--lock ${lock}: a program cannot be simulated, only a lock in JavaScript or TypeScript; torture it with \`run\``,
-      programOf(lock),
+      foreignProgramOf(lock),
     );
   const source = await resolveLock(lock, {
     cwd,

@@ -128,10 +128,8 @@ export async function carryOut(config: RunConfig, plan: Plan, folder: string, gi
     });
     await using _observer = takenDown('the observer', observer, say);
 
-    const faults = faultContext(config, parts, recorder, topology, scheduler, handshake, {
-      servers,
-      clients: places,
-    });
+    const hosts = { servers, clients: places };
+    const faults = faultContext(config, parts, recorder, topology, scheduler, handshake, hosts);
     const scene: Scene = { scheduler, topology, faults, interrupt: parts.interrupt };
     const nemesis = parts.act
       ? await playAct(parts.act, scene, phase)

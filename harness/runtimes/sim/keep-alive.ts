@@ -9,12 +9,12 @@ import type { WireConnection } from './wire.js';
 const AGAIN_AFTER_NS = 1e9;
 
 /** What becomes of one: `lost` at a cut; `answered` by whom it was meant for, or by another host, which resets the connection. */
-export type Probe = (connection: WireConnection) => 'answered' | 'lost';
+export type KeepAliveProbe = (connection: WireConnection) => 'answered' | 'lost';
 
 export class KeepAlive {
   constructor(
     private readonly timeline: Timeline,
-    private readonly probe: Probe,
+    private readonly probe: KeepAliveProbe,
   ) {}
 
   /** The address that it was made to has moved. */

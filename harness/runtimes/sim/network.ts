@@ -8,7 +8,7 @@
 import type { Message } from '../../record/messages.js';
 import type { LinkCounts, LinkShape, OwnNetwork } from '../../vocabulary/host.js';
 import type { Draws } from './draws.js';
-import { KeepAlive, type Probe } from './keep-alive.js';
+import { KeepAlive, type KeepAliveProbe } from './keep-alive.js';
 import { KeptMessages } from './kept-messages.js';
 import { type Carried, SimLinks } from './links.js';
 import { Precedence } from './precedence.js';
@@ -276,7 +276,7 @@ export class SimNetwork implements OwnNetwork {
     this.carry(back, () => back.end?.finished('reset'));
   }
 
-  private probe(connection: WireConnection): ReturnType<Probe> {
+  private probe(connection: WireConnection): ReturnType<KeepAliveProbe> {
     const { there, back } = connection.ways;
     const isStrange = this.open.has(connection) && this.hasMoved(there);
     if (isStrange && this.passes(there)) this.resetByStranger(there, back);
