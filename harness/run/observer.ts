@@ -208,6 +208,8 @@ class NodeWatch {
     const serverMs = millisecondsOf(time);
     const unseen = await this.mayHave(keys.filter((_, n) => values[2 * n] === ELSEWHERE));
     const untilMs = millisecondsOf(await this.node.command('TIME'));
+    // The machine's clock tells whole milliseconds that are over: a server's of the same instant is no part of one ahead.
+    const inWhole = this.options.exactStamps ? Math.floor : Math.round;
     const facts = infoFields(`${server}\n${replication}`);
     const role = facts.get('role');
     const sample: Extract<ObservationBody, { type: 'sample' }> = {
@@ -216,7 +218,7 @@ class NodeWatch {
       offset: Number(facts.get(role === 'slave' ? 'slave_repl_offset' : 'master_repl_offset') ?? 0),
       runId: facts.get('run_id') ?? '',
       // TIME was taken somewhere between question and answer.
-      skewMs: Math.round(serverMs < askedWallMs ? serverMs - askedWallMs : Math.max(0, serverMs - answeredWallMs)),
+      skewMs: inWhole(serverMs < askedWallMs ? serverMs - askedWallMs : Math.max(0, serverMs - answeredWallMs)),
       wallMs: this.options.exactStamps ? [serverMs, untilMs] : [Math.floor(serverMs), Math.ceil(untilMs)],
       keys: {},
     };
