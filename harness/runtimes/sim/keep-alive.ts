@@ -8,26 +8,31 @@ import type { WireConnection } from './wire.js';
 /** One that was not answered is sent again after so long (TCP_KEEPINTVL, as Node has it). */
 const AGAIN_AFTER_NS = 1e9;
 
-/** What becomes of one: `lost` at a cut; `answered` by whom it was meant for, or by another host, which resets the connection. */
-export type KeepAliveProbe = (connection: WireConnection) => 'answered' | 'lost';
-
 export class KeepAlive {
+  /** `probe`: whether it came there; where the address is another host's, that one has reset the connection then. */
   constructor(
     private readonly timeline: Timeline,
-    private readonly probe: KeepAliveProbe,
+    private readonly open: ReadonlySet<WireConnection>,
+    private readonly probe: (connection: WireConnection) => boolean,
   ) {}
 
-  /** The address that it was made to has moved. */
-  moved(connection: WireConnection): void {
-    const { keepAliveNs, heardNs } = connection;
-    if (keepAliveNs === undefined) return;
-    const periods = Math.ceil((this.timeline.nowNs - heardNs) / keepAliveNs);
-    this.probeAt(heardNs + Math.max(1, periods) * keepAliveNs, connection);
+  /** Who dialed asks so often while nothing is said. */
+  ask(connection: WireConnection, everyMs: number): void {
+    connection.keepAliveNs = everyMs * 1e6;
+  }
+
+  moved(address: string): void {
+    for (const connection of this.open) {
+      const { listener, keepAliveNs, heardNs } = connection;
+      if (listener.address !== address || keepAliveNs === undefined) continue;
+      const periods = Math.ceil((this.timeline.nowNs - heardNs) / keepAliveNs);
+      this.probeAt(heardNs + Math.max(1, periods) * keepAliveNs, connection);
+    }
   }
 
   private probeAt(atNs: number, connection: WireConnection): void {
     this.timeline.at(atNs, () => {
-      if (this.probe(connection) === 'lost') this.probeAt(atNs + AGAIN_AFTER_NS, connection);
+      if (this.open.has(connection) && !this.probe(connection)) this.probeAt(atNs + AGAIN_AFTER_NS, connection);
     });
   }
 }

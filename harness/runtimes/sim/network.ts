@@ -8,17 +8,15 @@
 import type { Message } from '../../record/messages.js';
 import type { LinkCounts, LinkShape, OwnNetwork } from '../../vocabulary/host.js';
 import type { Draws } from './draws.js';
-import { KeepAlive, type KeepAliveProbe } from './keep-alive.js';
+import { KeepAlive } from './keep-alive.js';
 import { KeptMessages } from './kept-messages.js';
 import { type Carried, SimLinks } from './links.js';
 import { Precedence } from './precedence.js';
 import { RepliesToLose } from './replies-to-lose.js';
 import { RequestMoments } from './request-moments.js';
 import type { Timeline } from './timeline.js';
-import type { Plug, WireConnection, WireEnd, WireWay } from './wire.js';
+import type { Plug, WireAccept, WireConnection, WireEnd, WireWay } from './wire.js';
 import { ANY_ADDRESS, type Gate, type HeldMessage, type NetworkPlace } from './wire.js';
-
-type Accept = (from: NetworkPlace, plug: Plug) => WireEnd;
 
 /** What was lost at a cut is sent again within this time of its end. */
 const RETRANSMITTED_WITHIN_NS = 400e6;
@@ -30,7 +28,7 @@ export class SimNetwork implements OwnNetwork {
   gate: Gate | undefined;
   readonly precedence: Precedence;
   readonly moments: RequestMoments;
-  private readonly listeners = new Map<string, { host: string; accept: Accept }>();
+  private readonly listeners = new Map<string, { host: string; accept: WireAccept }>();
   private readonly cuts = new Set<string>();
   private readonly links: SimLinks;
   private readonly keepAlive: KeepAlive;
@@ -51,7 +49,7 @@ export class SimNetwork implements OwnNetwork {
     this.precedence = new Precedence(timeline, this.open, inTurn);
     this.moments = new RequestMoments(timeline, this.open, inTurn);
     this.links = new SimLinks(timeline);
-    this.keepAlive = new KeepAlive(timeline, (connection) => this.probe(connection));
+    this.keepAlive = new KeepAlive(timeline, this.open, (connection) => this.probe(connection));
   }
 
   /** From now on every message is kept, with what becomes of it; the list goes on growing. */
@@ -59,7 +57,7 @@ export class SimNetwork implements OwnNetwork {
     return this.kept.begin();
   }
 
-  listen(at: NetworkPlace, accept: Accept): () => void {
+  listen(at: NetworkPlace, accept: WireAccept): () => void {
     const key = `${at.address === ANY_ADDRESS ? at.host : at.address}:${at.port}`;
     const listener = { host: at.host, accept };
     this.listeners.set(key, listener);
@@ -141,7 +139,7 @@ export class SimNetwork implements OwnNetwork {
   moveAddress(address: string, host: string): void {
     this.hosts.set(address, host);
     this.releasePassing();
-    for (const one of this.open) if (one.listener.address === address) this.keepAlive.moved(one);
+    this.keepAlive.moved(address);
   }
 
   /** Those of a host that neither end has closed, as seen from there, with how much of what it sent has not come. */
@@ -210,9 +208,7 @@ export class SimNetwork implements OwnNetwork {
       if (!this.isGated(out, bytes, deliver)) this.carry(out, deliver, bytes, message);
     };
     return {
-      keepAlive: (everyMs) => {
-        out.connection.keepAliveNs = everyMs * 1e6;
-      },
+      keepAlive: (everyMs) => this.keepAlive.ask(out.connection, everyMs),
       send: (bytes) => {
         if (out.closed) return;
         const { from, to } = this.routeOf(out);
@@ -276,12 +272,10 @@ export class SimNetwork implements OwnNetwork {
     this.carry(back, () => back.end?.finished('reset'));
   }
 
-  private probe(connection: WireConnection): ReturnType<KeepAliveProbe> {
-    const { there, back } = connection.ways;
-    const isStrange = this.open.has(connection) && this.hasMoved(there);
-    if (isStrange && this.passes(there)) this.resetByStranger(there, back);
-    else if (isStrange) return 'lost';
-    return 'answered';
+  private probe({ ways: { there, back } }: WireConnection): boolean {
+    const comes = !this.hasMoved(there) || this.passes(there);
+    if (comes && this.hasMoved(there)) this.resetByStranger(there, back);
+    return comes;
   }
 
   /** `bytes`: absent where it is none of what programs say. */

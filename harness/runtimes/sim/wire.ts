@@ -22,6 +22,9 @@ export interface Plug {
 /** In place of an address: all that the host has, whenever it has them. */
 export const ANY_ADDRESS = '0.0.0.0';
 
+/** Whoever listens is given a connection, and says what is to hear it. */
+export type WireAccept = (from: NetworkPlace, plug: Plug) => WireEnd;
+
 export interface NetworkPlace {
   /** The host's name. */
   host: string;
