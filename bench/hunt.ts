@@ -31,6 +31,7 @@ interface Flags {
   schedules: number;
   warm: number;
   seed: number;
+  lease?: string;
   again: string;
   first: boolean;
 }
@@ -62,14 +63,14 @@ const REPETITIONS: readonly Repetition[] = [
 
 /** Prints a line for each topology: the speed, and how many were identical in each repetition. Sets the exit status where one was not. */
 export async function benchHunt(argv: string[]): Promise<void> {
-  const { schedules, warm, seed, ...flags } = flagsOf(argv);
+  const { schedules, warm, seed, lease, ...flags } = flagsOf(argv);
   const repetitions = REPETITIONS.filter(({ name }) => flags.again.split(',').includes(name));
   const simulation = await provideSimulation(undefined, print);
   print(`${schedules} schedules after ${warm} that warm up, one process; then all of them again`);
   const firsts = flags.first ? ['found first', 'in real time'] : [];
   print(columns('topology', 'per CPU s', 'per second', 'virtual s', ...repetitions.map(({ name }) => name), ...firsts));
   for (const topology of flags.topology.split(',')) {
-    const asked = askedFor(['--topology', topology]);
+    const asked = askedFor(['--topology', topology, ...(lease === undefined ? [] : ['--lease', lease])]);
     const numbers = [...schedulesOf(asked, seed, warm + schedules)];
     const one = await played(asked, numbers, warm, simulation);
     const speed = ((schedules * 1e3) / one.cpuMs).toFixed(1);
@@ -105,6 +106,7 @@ function flagsOf(argv: string[]): Flags {
     .option('--schedules <n>', 'that are timed', wholeNumberIn(1, 1_000_000), 50)
     .option('--warm <n>', 'that are played before them', wholeNumberIn(0, 1_000_000), 50)
     .option('--seed <n>', 'of the schedules', wholeNumberIn(0, SEEDS), 1)
+    .option('--lease <duration>', 'as of hunt, whose schedules last for two at least (default: its own)')
     .option('--again <list>', `how all of them are played again: of ${again}; or none`, again)
     .option('--no-first', 'not how long the first finding takes, here and in real time');
   command.parse(argv, { from: 'user' });
