@@ -9,11 +9,13 @@
  * list of all causes is one.
  */
 
+import { clockMovesOf } from '../../harness/record/facts/clock-moves.js';
 import { effectsOf } from '../../harness/record/facts/effects.js';
+import { RECKONING_NS } from '../../harness/record/facts/key-writes.js';
 import { majorityOf } from '../../harness/record/facts/quorum.js';
 import { ranUntold } from '../../harness/record/facts/ran.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
-import type { Blame, CauseName, Violation } from '../../harness/vocabulary/verdict.js';
+import type { Blame, CauseName, Hold, Violation } from '../../harness/vocabulary/verdict.js';
 
 /** One cause. */
 interface Description {
@@ -34,6 +36,11 @@ export const NOT_PROVEN: Blame = {
   on: 'unexplained',
   theory: 'Nothing proves whose mistake this is: it may be the lock’s.',
 };
+
+const GRANTED_WHEN_OVER = lock(
+  'What is left of a lease is counted from when the request left, by a clock that is never set: a grant that comes when it is over is none.',
+  LOCKS,
+);
 
 const SLEPT = lease(
   'A client that sleeps past its lease cannot know it when it goes on: no lock with a lease prevents that, and only a resource that checks fencing tokens contains it.',
@@ -386,18 +393,25 @@ function removing({ cause }: Violation, { observations }: CheckInput): Blame {
 
 /**
  * A client may have been stopped just after its lock had looked at the clock, by a fault or because a busy machine did not run it.
- * That cannot be where servers granted it only when the lease was over: the cause then cites what they carried out.
+ * That cannot be where servers granted it only when the lease was over: the cause then cites what they carried out. Nor in virtual time,
+ * where none but faults stop a client, if it ran by an unmoved clock from the lease's end on.
  */
 function grantedWhenOver({ holds, cause }: Violation, input: CheckInput): Blame {
-  if (cause.chain.some(({ observation }) => observation !== undefined))
-    return lock(
-      'What is left of a lease is counted from when the request left, by a clock that is never set: a grant that comes when it is over is none.',
-      LOCKS,
-    );
+  if (cause.chain.some(({ observation }) => observation !== undefined)) return GRANTED_WHEN_OVER;
   const late = holds.filter(({ fromNs, leaseEndNs }) => fromNs > leaseEndNs);
-  return late.some(({ client, leaseEndNs }) => mayHaveSlept(client, leaseEndNs, leaseEndNs, input))
-    ? SLEPT
+  if (late.some(({ client, leaseEndNs }) => mayHaveSlept(client, leaseEndNs, leaseEndNs, input))) return SLEPT;
+  const { history } = input;
+  const isInVirtualTime = history.rare.some((event) => event.type === 'deployment' && event.exactStamps === true);
+  return isInVirtualTime && late.length > 0 && late.every((hold) => sawItsEnd(hold, input))
+    ? GRANTED_WHEN_OVER
     : NOT_PROVEN;
+}
+
+/** Whether its lock could see that the lease was over, even if it reckons in whole milliseconds. */
+function sawItsEnd({ client, fromNs, leaseEndNs }: Hold, input: CheckInput): boolean {
+  const isAwake = !mayHaveSlept(client, leaseEndNs, fromNs, input);
+  const isSteady = clockMovesOf(effectsOf(input.history), client).length === 0;
+  return isAwake && isSteady && fromNs - leaseEndNs > RECKONING_NS;
 }
 
 /** Whether the stale holder of an overlap certainly ran when its lease was over, and was not stopped meanwhile. */

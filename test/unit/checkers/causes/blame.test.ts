@@ -211,10 +211,18 @@ describe('a client that was cut off', () => {
 
 describe('a grant that came when its lease was over', () => {
   const servedLate: CauseLink = { atNs: ns(6.2), text: 'r1 carried out the request', observation: 4 };
-  const late = (story = calm(), chain: CauseLink[] = []) => {
+  const late = (story = calm(), chain: CauseLink[] = [], fromS = 6.5) => {
     const { cause } = violation('granted-late', {}, chain);
-    return whose(violation('granted-late', { class: 'stale', holds: [hold('c1', { fromNs: ns(6.5) })], cause }), story);
+    const holds = [hold('c1', { fromNs: ns(fromS) })];
+    return whose(violation('granted-late', { class: 'stale', holds, cause }), story);
   };
+  const inVirtualTime = (story = calm(), exactStamps = true) =>
+    story.event(0, {
+      type: 'deployment',
+      ...{ topology: 'single', runtime: 'sim', serverVersion: '7.0.15', settings: [] },
+      quorum: { kind: 'primary' },
+      exactStamps,
+    });
 
   it('is the mistake of the lock where its servers had carried it out too late, whatever befell its client', () => {
     expect(late(calm(), [servedLate])).toBe('lock');
@@ -225,6 +233,20 @@ describe('a grant that came when its lease was over', () => {
     expect(late()).toBe('unexplained');
     expect(late(stopped(5, 6.4))).toBe('lease');
     expect(late(stopped(1, 5))).toBe('unexplained');
+  });
+
+  it('is the mistake of the lock in virtual time, where its client ran by an unmoved clock since the lease was over', () => {
+    expect(late(inVirtualTime())).toBe('lock');
+    expect(late(inVirtualTime(stopped(1, 5)))).toBe('lock');
+    expect(late(inVirtualTime(calm(), false))).toBe('unexplained');
+    expect(late(inVirtualTime(stopped(5, 6.4)))).toBe('lease');
+    expect(late(inVirtualTime(stopped(6.2, 6.4)))).toBe('unexplained');
+    // It may reckon in whole milliseconds.
+    expect(late(inVirtualTime(), [], 6.003)).toBe('unexplained');
+    expect(late(inVirtualTime(), [], 6.0031)).toBe('lock');
+    const jumped: FaultEffect = { kind: 'clock-jumped', who: ['c1'], offsetMs: -900 };
+    const moved = () => calm().fault(2, 0, 'clock', 'strike', { targets: ['c1'], effects: [jumped] });
+    expect(late(inVirtualTime(moved()))).toBe('unexplained');
   });
 });
 
