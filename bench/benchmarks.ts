@@ -1,5 +1,4 @@
 /** All benchmarks, by their names. */
-
 import { benchAccept } from './accept.js';
 import { benchAims } from './aims.js';
 import { benchCheckers } from './checkers.js';
@@ -42,7 +41,7 @@ export const benchmarks: Record<string, { summary: string; run(argv: string[]): 
     run: benchShrink,
   },
   aims: {
-    summary: 'in which schedule a lock that is wrong for a moment is found, with aimed faults and without',
+    summary: 'in how many schedules a lock that is wrong for a moment is found, with aimed faults and without',
     run: benchAims,
   },
   confirm: {

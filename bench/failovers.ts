@@ -3,18 +3,17 @@
  * killed once, at another moment; how long after that a replica said that it is the primary is told of both, and how far the two
  * distributions lie apart (Kolmogorov and Smirnov's two-sample statistic). Servers are looked at every 0.1 s, in both.
  */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { wholeNumberIn } from '../cli/common/values.js';
 import { provideSimulation, type Simulation } from '../cli/hunt/simulation.js';
-import { runProgram } from '../harness/machine/command.js';
-import { PROJECT } from '../harness/machine/project-files.js';
 import type { Plan } from '../harness/vocabulary/faults.js';
 import type { Observation } from '../harness/vocabulary/history.js';
 import { benchCommand } from './command.js';
 import { promotedMs } from './costs-of-runs.js';
 import { print } from './print.js';
+import { realRun } from './real-run.js';
 import { eventsIn, linesOf } from './runs-for-costs.js';
 import { askedFor, inWorlds } from './simulated.js';
 
@@ -29,14 +28,7 @@ const WITHIN_MS = 1_000;
 /** At which two samples of one distribution lie as far apart by chance once in twenty times (for many; Smirnov 1948). */
 const SMIRNOV_5_PERCENT = 1.358;
 const CLIENTS = [
-  '--lock',
-  'set-nx-px',
-  '--clients',
-  '3',
-  '--keys',
-  '3',
-  '--lease',
-  '1s',
+  ...['--lock', 'set-nx-px', '--clients', '3', '--keys', '3', '--lease', '1s'],
   '--time-limit',
   `${LIMIT_MS}ms`,
 ];
@@ -79,7 +71,6 @@ async function inVirtualTime(topology: string, times: number, simulation: Simula
       const took: number[] = [];
       for (let n = 1; n <= times; n++) {
         const folder = join(base, String(n));
-        mkdirSync(folder);
         await world!.play({ ...config, seed: n }, planOf(n), { keep: folder });
         took.push(...tookMs(folder));
         rmSync(folder, { recursive: true, force: true });
@@ -98,13 +89,9 @@ async function inRealTime(topology: string, times: number): Promise<number[]> {
   try {
     for (let n = 1; n <= times; n++) {
       writeFileSync(plan, JSON.stringify(planOf(n)));
-      const flags = ['--topology', topology, '--plan', plan, '--fail-on', 'none', '--no-config', '--out', base];
-      const { exitCode, stderr } = await runProgram(
-        [process.execPath, join(PROJECT, 'bin/torture.mjs'), ...CLIENTS, ...flags],
-        { timeoutMs: RUN_MS },
-      );
-      if (exitCode === 3)
-        throw new Error(`a run on real servers could not be made: ${stderr.trim().split('\n').at(-1)}`);
+      const flags = ['--topology', topology, '--plan', plan, '--fail-on', 'none', ...CLIENTS];
+      const { trouble } = await realRun(flags, { base, timeoutMs: RUN_MS });
+      if (trouble !== undefined) throw new Error(`a run on real servers could not be made: ${trouble}`);
       took.push(...tookMs(join(base, 'latest')));
     }
     return took;

@@ -8,8 +8,7 @@ import { join } from 'node:path';
 import type { AskedHunt } from '../cli/hunt/flags.js';
 import { playInWorld } from '../cli/hunt/hunt.js';
 import type { Simulation } from '../cli/hunt/simulation.js';
-import { runProgram } from '../harness/machine/command.js';
-import { PROJECT } from '../harness/machine/project-files.js';
+import { realRun } from './real-run.js';
 import { inWorlds, schedulesOf } from './simulated.js';
 
 const MOST_SCHEDULES = 200;
@@ -38,11 +37,9 @@ export async function firstInRealTime(topology: string, seed: number): Promise<s
   const beganMs = performance.now();
   try {
     for (let run = 1; run <= MOST_RUNS; run++) {
-      const flags = ['--topology', topology, '--seed', String(seed + run - 1), '--no-config', '--out', base];
-      const { exitCode, stderr } = await runProgram([process.execPath, join(PROJECT, 'bin/torture.mjs'), ...flags], {
-        timeoutMs: RUN_MS,
-      });
-      if (exitCode === 3) throw new Error(`a run in real time could not be made: ${stderr.trim().split('\n').at(-1)}`);
+      const flags = ['--topology', topology, '--seed', String(seed + run - 1)];
+      const { exitCode, trouble } = await realRun(flags, { base, timeoutMs: RUN_MS });
+      if (trouble !== undefined) throw new Error(`a run in real time could not be made: ${trouble}`);
       if (exitCode === VIOLATED) return told(beganMs, counted(run, 'run'));
     }
     return `nothing in ${counted(MOST_RUNS, 'run')}`;

@@ -4,11 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { argvOfPlace } from '../cli/batches/matrix-cells.js';
 import type { CostName, CostRun } from '../cli/docs/costs.js';
-import { runProgram } from '../harness/machine/command.js';
-import { PROJECT } from '../harness/machine/project-files.js';
 import type { Plan } from '../harness/vocabulary/faults.js';
 import type { HistoryEvent } from '../harness/vocabulary/history.js';
 import { handOverMs, latencyMs, withoutHolderMs } from './costs-of-runs.js';
+import { realRun } from './real-run.js';
 
 const RUN_MS = 5 * 60_000;
 /** What a lease has to do with it: a lock that a dead server's client could not give back stays for so long. */
@@ -46,14 +45,9 @@ export async function runFor<Value>(
   const folder = mkdtempSync(join(tmpdir(), 'lock-torture-bench-'));
   try {
     const plan = name === 'withoutHolderMs' ? ['--plan', putPlan(folder, topology)] : [];
-    const { exitCode, stderr } = await runProgram(
-      [
-        ...[process.execPath, join(PROJECT, 'bin/torture.mjs'), ...argvOfPlace(topology), '--lock', lock],
-        ...[...LEASE, ...MEASURES[name].argv, ...plan, '--fail-on', 'none', '--no-config', '--out', folder],
-      ],
-      { timeoutMs: RUN_MS },
-    );
-    if (exitCode === 3) return { missing: `not tried: ${reasonOf(stderr)}` };
+    const flags = [...argvOfPlace(topology), '--lock', lock, ...LEASE, ...MEASURES[name].argv, ...plan];
+    const { trouble } = await realRun([...flags, '--fail-on', 'none'], { base: folder, timeoutMs: RUN_MS });
+    if (trouble !== undefined) return { missing: `not tried: ${reasonOf(trouble)}` };
     const value = read(join(folder, 'latest'));
     return value === undefined ? { missing: 'too little happened to tell' } : { value };
   } finally {
@@ -86,7 +80,6 @@ export function linesOf<Line>(path: string): Line[] {
 }
 
 /** What is missing, of the line that says as well what to do: it stands in a table. */
-function reasonOf(said: string): string {
-  const line = said.trim().split('\n').at(-1)!;
+function reasonOf(line: string): string {
   return line.replace(/^lock-torture: /, '').replace(/[,:;].*$/, '');
 }

@@ -39,14 +39,7 @@ export function* schedulesOf(
   unaimed?: true,
 ): Generator<HuntSchedule> {
   const { leaseMs } = asked.run.settings;
-  const options = {
-    ...scheduling(asked),
-    seed,
-    shard: asked.shard,
-    runs,
-    config: { leaseMs },
-    ...(unaimed && { unaimed }),
-  };
+  const options = { ...scheduling(asked), seed, shard: asked.shard, runs, config: { leaseMs }, unaimed };
   for (let generation = 0; ; generation++) {
     const schedules = generationOf(generation, options, new Set(), corpus);
     if (schedules.length === 0) return;

@@ -3,9 +3,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { wholeNumberIn } from '../cli/common/values.js';
-import { runProgram } from '../harness/machine/command.js';
-import { PROJECT } from '../harness/machine/project-files.js';
 import { benchCommand } from './command.js';
+import { realRun } from './real-run.js';
 
 interface Flags {
   lock: string;
@@ -28,13 +27,10 @@ export async function benchStarts(argv: string[]): Promise<void> {
     const folder = mkdtempSync(join(tmpdir(), 'lock-torture-bench-'));
     const [load] = loadavg();
     try {
-      const { exitCode, stderr } = await runProgram(
-        [process.execPath, join(PROJECT, 'bin/torture.mjs'), ...flags, '--no-config', '--out', folder],
-        { timeoutMs: EACH_MS },
-      );
-      const told = exitCode === 3 ? `could not run: ${stderr.trim().split('\n').at(-1)}` : readyAfter(folder, clients);
+      const { trouble } = await realRun(flags, { base: folder, timeoutMs: EACH_MS });
+      const told = trouble === undefined ? readyAfter(folder, clients) : `could not run: ${trouble}`;
       process.stdout.write(`${clients} clients of ${lock} ${told} (load ${load!.toFixed(1)} before)\n`);
-      if (exitCode === 3) process.exitCode = 1;
+      if (trouble !== undefined) process.exitCode = 1;
     } finally {
       rmSync(folder, { recursive: true, force: true });
     }

@@ -22,7 +22,7 @@ export interface SearchOptions {
   endMs: number;
   leaseMs: number;
   /** All steps at their times. */
-  unaimed?: true;
+  unaimed?: true | undefined;
 }
 
 /** What a schedule can have one after the other, or at once. */

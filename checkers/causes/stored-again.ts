@@ -17,14 +17,16 @@ import type { CommandObservation, Operations } from '../../harness/vocabulary/hi
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Cause, CauseLink } from '../../harness/vocabulary/verdict.js';
 
-/** What stays on a server: stored by the request on that line. */
+/** What a client stored on a server. */
 export interface Stored {
   node: string;
   client: string;
+  /** Its connection. */
   source: string;
   key: string;
   value: string;
   atNs: number;
+  /** Line of observations.jsonl. */
   line: number;
   /** The acquire that it was stored for. */
   row: number;

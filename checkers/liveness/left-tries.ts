@@ -13,22 +13,13 @@ import { OUTCOME } from '../../harness/record/history-table.js';
 import type { CommandObservation, History } from '../../harness/vocabulary/history.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import { acquiresOf } from '../causes/asks.js';
-import { RequestKinds, removesItsOwn } from '../causes/stored-again.js';
+import { RequestKinds, removesItsOwn, type Stored } from '../causes/stored-again.js';
 
 /** What is still on its way after a try has ended has come by then. */
 export const SETTLED_NS = 250e6;
 
 /** A value that a client stored, or was to store, in one of its tries. */
-export interface Try {
-  node: string;
-  client: string;
-  /** Its connection. */
-  source: string;
-  key: string;
-  value: string;
-  atNs: number;
-  /** Line of observations.jsonl. */
-  line: number;
+export interface Try extends Stored {
   /**
    * The row of the acquire in which its client first named it to any node: it was sent in that one, or before. Of a value that
    * serves for several acquires, the one that the client was in when it was stored: it was sent in none later.

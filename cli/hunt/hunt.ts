@@ -166,7 +166,7 @@ export function lessOf(
 /** What else decides what is drawn. `unaimed`: as in `SearchOptions`. */
 interface Drawing {
   config: Pick<RunConfig, 'leaseMs'>;
-  unaimed?: true;
+  unaimed?: true | undefined;
 }
 
 /**
@@ -193,7 +193,7 @@ export function generationOf(
   return numbers
     .filter((number) => number <= runs)
     .map((number) => {
-      const drawn = scheduleOf(number, { seed, faults, topology, endMs, config, ...(unaimed && { unaimed }) }, leftOut);
+      const drawn = scheduleOf(number, { seed, faults, topology, endMs, config, unaimed }, leftOut);
       const made = corpus?.madeOf(drawn, endMs, createRandom(drawn.seed).fork('made of'));
       return made ? { ...made, steps: made.steps.filter((step) => !leftOut.has(searchedAs(step, topology))) } : drawn;
     });
@@ -215,8 +215,7 @@ export function scheduleOf(
   const own = createRandom(seed)
     .fork(`schedule ${number}`)
     .int(0, SEEDS - 1);
-  const { leaseMs } = config;
-  const options = { faults, topology, leftOut: new Set(leftOut), endMs, leaseMs, ...(unaimed && { unaimed }) };
+  const options = { faults, topology, leftOut: new Set(leftOut), endMs, leaseMs: config.leaseMs, unaimed };
   const [steps = []] = fc.sample(searchArbitrary(options), { seed: own, numRuns: 1 });
   return { number, seed: own, steps };
 }

@@ -5,8 +5,7 @@ import type { DiskNews } from './disk-news.js';
 import type { Heard, Said } from './shim-channel.js';
 import type { Appointment } from './timeline.js';
 import type { ServerChannel } from './warm-servers.js';
-import type { Plug, WireEnd } from './wire.js';
-import { ANY_ADDRESS } from './wire.js';
+import { ANY_ADDRESS, type Plug, type WireEnd } from './wire.js';
 import type { SimWorld } from './world.js';
 
 /** Connections that come from outside have numbers from here on. */

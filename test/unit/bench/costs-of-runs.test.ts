@@ -7,6 +7,15 @@ const MS = 1e6;
 const done = (op: string, client: string, beganMs: number, endedMs: number, type = 'ok') =>
   ({ type, op, client, key: 'k', id: 1, i: 0, atNs: 0, beganNs: beganMs * MS, endedNs: endedMs * MS }) as HistoryEvent;
 
+/** At 100 ms, told 30 ms later. */
+const deathOf = (server: string) =>
+  ({
+    type: 'fault',
+    state: 'strike',
+    atNs: 130 * MS,
+    effects: [{ kind: 'killed', who: [server], sinceNs: 100 * MS }],
+  }) as unknown as HistoryEvent;
+
 /** One and the other in turn: held for 10 ms, handed over in 3. */
 const turns = Array.from({ length: 30 }, (_, n) => [
   done('acquire', `c${n % 2}`, 13 * n - 12, 13 * n),
@@ -26,12 +35,7 @@ test('the latency is the median of what was granted, and of a few nothing is tol
 });
 
 test('nobody holds from the death to the first grant that was asked for after it', () => {
-  const strike = {
-    type: 'fault',
-    state: 'strike',
-    atNs: 130 * MS,
-    effects: [{ kind: 'killed', who: ['e1'], sinceNs: 100 * MS }],
-  } as unknown as HistoryEvent;
+  const strike = deathOf('e1');
   const before = done('acquire', 'c1', 90, 104);
   expect(
     withoutHolderMs([strike, before, done('acquire', 'c2', 105, 400, 'fail'), done('acquire', 'c3', 300, 350)]),
@@ -41,12 +45,7 @@ test('nobody holds from the death to the first grant that was asked for after it
 });
 
 test('a new leader is one that says so after the death, in a newer term', () => {
-  const strike = {
-    type: 'fault',
-    state: 'strike',
-    atNs: 130 * MS,
-    effects: [{ kind: 'killed', who: ['e1'], sinceNs: 100 * MS }],
-  } as unknown as HistoryEvent;
+  const strike = deathOf('e1');
   const role = (atMs: number, node: string, what: string, term: number) =>
     ({ type: 'role', atNs: atMs * MS, node, role: what, term, runId: '1' }) as Observation;
   const before = [role(50, 'e1', 'primary', 2), role(60, 'e2', 'replica', 2), role(70, 'e3', 'replica', 2)];
@@ -58,12 +57,7 @@ test('a new leader is one that says so after the death, in a newer term', () => 
 });
 
 test('a promotion is the first look after the death at which a replica has become the primary', () => {
-  const strike = {
-    type: 'fault',
-    state: 'strike',
-    atNs: 130 * MS,
-    effects: [{ kind: 'killed', who: ['r1'], sinceNs: 100 * MS }],
-  } as unknown as HistoryEvent;
+  const strike = deathOf('r1');
   const look = (atMs: number, node: string, role: string) =>
     ({ type: 'sample', atNs: atMs * MS, node, role }) as Observation;
   const before = [look(50, 'r1', 'primary'), look(50, 'r2', 'replica'), look(50, 'r3', 'primary')];
