@@ -1,7 +1,8 @@
 /** What `npm run bench -- power` hunts: each canary and its twin as in their trial, and the sound locks. */
 import { readFileSync } from 'node:fs';
 import type { Discovery } from '../cli/hunt/schedule.js';
-import { builtinLock } from '../lock-impl/index.js';
+import type { WithServerNeeds } from '../harness/vocabulary/topology.js';
+import { builtinLock, locks } from '../lock-impl/index.js';
 import { SEARCHED, SEARCHED_BY_DEFAULT } from '../nemesis/index.js';
 import { type Detection, sounds, type Trial, trials } from '../selftest/index.js';
 
@@ -13,10 +14,12 @@ export interface PowerCase {
   argv: readonly string[];
   /** The canary's mistake; absent: there is none to find. */
   caught?: Detection;
+  /** That has the commands which it is about, as `--server` takes it; absent: every one has. */
+  server?: string;
 }
 
-/** Of a trial's flags, those that say what the clients do. What happens to them is for the search to find. */
-const KEPT = ['--workload', '--lease', '--wait', '--hold', '--keys', '--clients', '--nodes'];
+/** Of a trial's flags, those that say what the clients do, and what is deployed. What happens to them is for the search to find. */
+const KEPT = ['--workload', '--lease', '--wait', '--hold', '--keys', '--clients', '--nodes', '--persistence'];
 
 /** Only trials whose mistake is a finding; where "cannot tell" is the answer, a hunt has nothing to keep. */
 export function powerCases(roles: readonly string[]): PowerCase[] {
@@ -25,14 +28,16 @@ export function powerCases(roles: readonly string[]): PowerCase[] {
     if ('counted' in caught) return [];
     const lock = `broken/${canary}`;
     const argv = [...topologyOf(lock, trial.flags), ...conductOf(trial.flags), ...faultsOf(trial)];
+    const on = serverFor(locks[lock]!);
     return [
-      { lock, role: 'canary', argv, caught },
-      { lock: `${lock}-mended`, role: 'twin', argv, caught },
+      { lock, role: 'canary', argv, caught, ...on },
+      { lock: `${lock}-mended`, role: 'twin', argv, caught, ...on },
     ];
   });
-  const ofSounds = sounds.map(({ lock, flags, hunted }): PowerCase => {
+  const ofSounds = sounds.map(({ lock, flags, hunted, serverNeeds }): PowerCase => {
     const faults = hunted ? ['--faults', hunted.join(',')] : [];
-    return { lock, role: 'sound', argv: [...topologyOf(lock, flags), ...conductOf(flags), ...faults] };
+    const on = serverFor(serverNeeds ? { serverNeeds } : locks[lock]!);
+    return { lock, role: 'sound', argv: [...topologyOf(lock, flags), ...conductOf(flags), ...faults], ...on };
   });
   return onceEach([...ofTrials, ...ofSounds]).filter(({ role }) => roles.includes(role));
 }
@@ -48,6 +53,10 @@ export function showsMistake(
     (how ?? found.kind) === found.kind &&
     (cause === undefined ? found.blame === 'lock' || found.blame === 'unexplained' : cause === found.cause)
   );
+}
+
+function serverFor({ serverNeeds }: WithServerNeeds): { server?: string } {
+  return serverNeeds ? { server: serverNeeds.server } : {};
 }
 
 function topologyOf(lock: string, flags: readonly string[]): string[] {
@@ -77,7 +86,12 @@ function flagValue(flag: string, flags: readonly string[]): string | undefined {
   return at < 0 ? undefined : flags[at + 1];
 }
 
+/** Two with the same one are the same. */
+export function caseId({ lock, argv, server }: PowerCase): string {
+  return [lock, ...argv, ...(server === undefined ? [] : ['--server', server])].join(' ');
+}
+
 /** A sound lock has several runs that differ in their faults alone. */
 function onceEach(cases: readonly PowerCase[]): PowerCase[] {
-  return [...new Map(cases.map((one) => [[one.lock, ...one.argv].join(' '), one])).values()];
+  return [...new Map(cases.map((one) => [caseId(one), one])).values()];
 }

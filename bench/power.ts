@@ -18,8 +18,9 @@ import { putLockModule } from '../cli/hunt/lock-module.js';
 import { fingerprintOf } from '../cli/hunt/schedule.js';
 import { provideSimulation, type Simulation } from '../cli/hunt/simulation.js';
 import { coresOfThisProcess, EndlessScheduleError, WorldProcess } from '../cli/hunt/world-process.js';
+import { RedisNotFoundError } from '../harness/machine/redis-binary.js';
 import { benchCommand } from './command.js';
-import { type PowerCase, powerCases, showsMistake } from './power-cases.js';
+import { caseId, type PowerCase, powerCases, showsMistake } from './power-cases.js';
 import { print } from './print.js';
 import { askedFor, schedulesOf } from './simulated.js';
 
@@ -66,7 +67,7 @@ export async function benchPower(argv: string[]): Promise<void> {
   const works = async (core: number) => {
     await using player = new Player(simulation, core);
     for (let one = left.shift(); one; one = left.shift()) {
-      const id = [one.lock, ...one.argv, flags.seed].join(' ');
+      const id = `${caseId(one)} ${flags.seed}`;
       const before = known.get(id);
       const isKnown = before !== undefined && isDone(before, flags);
       const counted = isKnown ? before : await player.count(id, one, flags);
@@ -115,7 +116,8 @@ class Player implements AsyncDisposable {
       await this.play(counted, one, schedules, seed);
       return counted;
     } catch (error) {
-      if (error instanceof UsageError) return { ...counted, refused: error.message };
+      if (error instanceof UsageError || error instanceof RedisNotFoundError)
+        return { ...counted, refused: error.message };
       throw error;
     }
   }
@@ -127,11 +129,11 @@ class Player implements AsyncDisposable {
 
   private async play(
     counted: Counted,
-    { lock, role, argv, caught }: PowerCase,
+    { lock, role, argv, caught, server }: PowerCase,
     schedules: number,
     seed: number,
   ): Promise<void> {
-    const { shim, redis } = this.simulation;
+    const { shim, redis } = server === undefined ? this.simulation : await provideSimulation(server, print);
     const asked = askedFor(['--lock', lock, ...argv]);
     const folder = mkdtempSync(join(this.workFolder, 'lock-'));
     const module = await putLockModule(lock, process.cwd(), folder);

@@ -11,7 +11,8 @@ export const multi: Workload = {
   habit: 'counts',
   model: { kind: 'mutex' },
   resource: true,
-  defaults: { waitMs: 500, hold: { min: 0.01, max: 0.3 } },
+  leastKeys: 2,
+  defaults: { keys: 3, waitMs: 500, hold: { min: 0.01, max: 0.3 } },
   script: (options, random, lock) =>
     turns(options, random, function* (first, workMs, { key }) {
       const { leaseMs, waitMs, keys } = options;

@@ -50,6 +50,9 @@ export function withWorkload(
   }
   if (workload.resource && flags.resource === undefined) changed.resource ??= 'trusting';
   const decided = (flag: keyof RunFlags) => given(flag) || flag in changed;
+  const { leastKeys = 1 } = workload;
+  if (given('keys') && flags.keys < leastKeys)
+    throw new UsageError(`--keys ${flags.keys}: clients of ${workload.name} take ${leastKeys} locks at once`);
   return withContenders({ ...flags, ...(changed as Partial<RunFlags>) }, decided, mixedLeaseMs);
 }
 

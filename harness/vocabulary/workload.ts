@@ -163,6 +163,8 @@ export interface Workload {
   readonly needs?: readonly string[];
   /** Whether its clients read and write a resource that the lock protects. */
   readonly resource?: true;
+  /** Of how many locks its clients take several at once: with fewer they do nothing that is its own; absent: 1. */
+  readonly leastKeys?: number;
   /** Its scripts know what to do of an opening (`MixedHolds`). */
   readonly opens?: true;
   /** What a run takes where its flags do not say. */

@@ -32,6 +32,13 @@ test('what the clients do is what the trial says; what happens to them is left t
   expect(flagsFor('taken-over-by-clock')).toContain([...SEARCHED_BY_DEFAULT, 'clock'].join(','));
 });
 
+test('what needs commands that not every server has is hunted on one that has them, as it is deployed', () => {
+  const of = (name: string) => powerCases(['canary']).find(({ lock }) => lock === `broken/${name}`)!;
+  expect(of('waitaof-in-multi')).toMatchObject({ server: 'redis@8.0' });
+  expect(of('waitaof-in-multi').argv).toContain('aof-everysec');
+  expect(of('blind-del')).not.toHaveProperty('server');
+});
+
 test('a lock that is sound under some faults only is hunted with these', () => {
   const [semaphore, ...others] = powerCases(['sound']).filter(({ lock }) => lock === 'semaphore');
   expect(others).toEqual([]);

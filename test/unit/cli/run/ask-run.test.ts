@@ -161,6 +161,7 @@ describe('what is asked for', () => {
     [['--min-replicas-to-write', '1'], 'has no replicas'],
     [['--lock', 'redlock'], 'makes no sense on topology single'],
     [['--resource', 'checking'], '--resource is for workloads'],
+    [['--workload', 'multi', '--keys', '1'], 'clients of multi take 2 locks at once'],
   ])('%j is refused', (argv, why) => {
     expect(() => asked(...argv)).toThrow(why);
   });
