@@ -9,11 +9,11 @@
  * list of all causes is one.
  */
 
-import { clockMovesOf } from '../../harness/record/facts/clock-moves.js';
+import { renewingClients } from '../../harness/record/facts/clients.js';
 import { effectsOf } from '../../harness/record/facts/effects.js';
 import { RECKONING_NS } from '../../harness/record/facts/key-writes.js';
 import { majorityOf } from '../../harness/record/facts/quorum.js';
-import { ranUntold } from '../../harness/record/facts/ran.js';
+import { isInVirtualTime, ranUntold } from '../../harness/record/facts/ran.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Blame, CauseName, Hold, Violation } from '../../harness/vocabulary/verdict.js';
 
@@ -394,15 +394,13 @@ function removing({ cause }: Violation, { observations }: CheckInput): Blame {
 /**
  * A client may have been stopped just after its lock had looked at the clock, by a fault or because a busy machine did not run it.
  * That cannot be where servers granted it only when the lease was over: the cause then cites what they carried out. Nor in virtual time,
- * where none but faults stop a client, if it ran by an unmoved clock from the lease's end on.
+ * where none but faults stop a client, if it ran from the lease's end on. A wall clock that was set back meanwhile is no excuse.
  */
 function grantedWhenOver({ holds, cause }: Violation, input: CheckInput): Blame {
   if (cause.chain.some(({ observation }) => observation !== undefined)) return GRANTED_WHEN_OVER;
   const late = holds.filter(({ fromNs, leaseEndNs }) => fromNs > leaseEndNs);
   if (late.some(({ client, leaseEndNs }) => mayHaveSlept(client, leaseEndNs, leaseEndNs, input))) return SLEPT;
-  const { history } = input;
-  const isInVirtualTime = history.rare.some((event) => event.type === 'deployment' && event.exactStamps === true);
-  return isInVirtualTime && late.length > 0 && late.every((hold) => sawItsEnd(hold, input))
+  return isInVirtualTime(input.history) && late.length > 0 && late.every((hold) => sawItsEnd(hold, input))
     ? GRANTED_WHEN_OVER
     : NOT_PROVEN;
 }
@@ -410,16 +408,21 @@ function grantedWhenOver({ holds, cause }: Violation, input: CheckInput): Blame 
 /** Whether its lock could see that the lease was over, even if it reckons in whole milliseconds. */
 function sawItsEnd({ client, fromNs, leaseEndNs }: Hold, input: CheckInput): boolean {
   const isAwake = !mayHaveSlept(client, leaseEndNs, fromNs, input);
-  const isSteady = clockMovesOf(effectsOf(input.history), client).length === 0;
-  return isAwake && isSteady && fromNs - leaseEndNs > RECKONING_NS;
+  return isAwake && fromNs - leaseEndNs > RECKONING_NS;
 }
 
-/** Whether the stale holder of an overlap certainly ran when its lease was over, and was not stopped meanwhile. */
+/**
+ * Whether the stale holder of an overlap certainly ran when its lease was over, and was not stopped meanwhile, with a lock that renews
+ * by itself: what its client is to prolong, that client hears of.
+ */
 function wentOnAwake({ holds, fromNs }: Violation, input: CheckInput): boolean {
   const stale = holds.filter(({ leaseEndNs }) => leaseEndNs <= fromNs);
+  const renewing = renewingClients(input.history);
   return stale.some(
     (hold) =>
-      ranUntold(hold, input.history) !== undefined && !mayHaveSlept(hold.client, hold.leaseEndNs, hold.untilNs, input),
+      renewing.has(hold.client) &&
+      ranUntold(hold, input.history) !== undefined &&
+      !mayHaveSlept(hold.client, hold.leaseEndNs, hold.untilNs, input),
   );
 }
 

@@ -10,6 +10,7 @@
  * client's): how far it ran is unknown. Of a semaphore and of readers the lease alone counts: others may hold beside them.
  */
 
+import { renewingClients } from '../../harness/record/facts/clients.js';
 import { Earliest } from '../../harness/record/facts/earliest.js';
 import { nextHolders } from '../../harness/record/facts/hold-order.js';
 import { type Holds, holdsOf } from '../../harness/record/facts/holds.js';
@@ -78,10 +79,9 @@ function lossesOf({ history, model }: CheckInput, holds: Holds): Float64Array {
 }
 
 /** By client: 1 where its lock renews its holds and has never said when. */
-function renewsSilently({ operations: ops, notices, rare }: History): Uint8Array {
-  const renews = new Set(
-    rare.flatMap((event) => (event.type === 'client-up' && event.features.includes('renews') ? [event.client] : [])),
-  );
+function renewsSilently(history: History): Uint8Array {
+  const { operations: ops, notices } = history;
+  const renews = renewingClients(history);
   const silent = Uint8Array.from(ops.clients, (client) => (renews.has(client) ? 1 : 0));
   for (let at = 0; at < notices.count; at++) if (notices.type[at] === NOTICE.renewed) silent[notices.client[at]!] = 0;
   return silent;

@@ -19,6 +19,13 @@ export function namesOfClient({ client, slot, process, host }: Up): string[] {
   return process === undefined ? [client, slot] : [client, slot, process, host];
 }
 
+/** Processes whose lock says that it renews by itself what they hold. */
+export function renewingClients({ rare }: History): Set<string> {
+  return new Set(
+    rare.flatMap((event) => (event.type === 'client-up' && event.features.includes('renews') ? [event.client] : [])),
+  );
+}
+
 /** Those of all but this one. */
 export function othersThan(history: History, client: string): ReadonlySet<string> {
   const others = allClientNames(history);

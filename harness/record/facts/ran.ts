@@ -1,6 +1,7 @@
 /**
  * When a client ran, as far as that is proven: by stamps of its own. A process that nothing is known to have stopped may all the
- * same not have run, on a busy machine say, and no record tells of that.
+ * same not have run, on a busy machine say, and no record tells of that. In virtual time there is no such machine: what no fault
+ * stops there runs whenever it has something to do.
  */
 import type { History } from '../../vocabulary/history.js';
 import type { Hold } from '../../vocabulary/verdict.js';
@@ -13,6 +14,11 @@ import { trustedClients } from './operations.js';
  * been due at the first.
  */
 const APART_NS = 250e6;
+
+/** Whether time stood still while anybody was at work. */
+export const isInVirtualTime = once((history: History): boolean =>
+  history.rare.some((event) => event.type === 'deployment' && event.exactStamps === true),
+);
 
 /** When each client began and ended its operations, by its own stamps, ns since the epoch, in order. */
 const stampsOf = once((history: History): ReadonlyMap<string, Float64Array> => {
@@ -39,13 +45,15 @@ export function lastRanNs(client: string, history: History): number {
 }
 
 /**
- * Two instants, ns since the epoch, at which the client ran when its lease was over and it had not been told so, far enough apart
- * that its lock had the time to tell it; undefined where the record does not show them.
+ * Two instants, ns since the epoch, at which the client ran, or could, when its lease was over and it had not been told so, far
+ * enough apart that its lock had the time to tell it; undefined where the record does not show them. That no fault stopped the client
+ * meanwhile is for the caller to see.
  */
 export function ranUntold(
   { client, leaseEndNs, untilNs }: Hold,
   history: History,
 ): readonly [number, number] | undefined {
+  if (isInVirtualTime(history)) return untilNs - leaseEndNs >= APART_NS ? [leaseEndNs, untilNs] : undefined;
   const stamps = stampsOf(history).get(client) ?? new Float64Array();
   const firstAfter = (ns: number) => firstIndex(stamps.length, (at) => stamps[at]! > ns);
   const [first, last] = [stamps[firstAfter(leaseEndNs)], stamps[firstAfter(untilNs) - 1]];

@@ -1180,6 +1180,28 @@ describe('of a stale holder', () => {
       expect(only(wrong).name).toBe('unexplained');
     });
 
+    it('in virtual time by nothing else than that no fault stopped it', () => {
+      const virtual = (story: Story) =>
+        only(
+          story.event(0, {
+            type: 'deployment',
+            ...{ topology: 'single', runtime: 'sim', serverVersion: '7.0.15', settings: [] },
+            ...{ quorum: { kind: 'primary' }, exactStamps: true },
+          }),
+        );
+      expect(virtual(stale(8, 7.9, ['renews']))).toMatchObject({
+        name: 'not-told',
+        sentence: expect.stringContaining('c1, which ran at 5.998 s and at 8.000 s, had not been told by then'),
+      });
+      expect(virtual(stale(6.24, 6.2, ['renews'])).name).toBe('unexplained');
+      expect(virtual(stale(6.26, 6.25, ['renews'])).name).toBe('not-told');
+      expect(virtual(stale(8, 5.9, ['renews'])).name).toBe('unexplained');
+      expect(virtual(stale(8, 7.9)).name).not.toBe('not-told');
+      expect(virtual(pause(stale(8, 7.9, ['renews']), 6.1, 7.5)).name).toBe('unexplained');
+      expect(virtual(pause(stale(8, 7.9, ['renews']), 6.4, 7.5)).name).toBe('not-told');
+      expect(virtual(stale(12, 11.9, ['renews']).down('c1', 8)).name).toBe('unexplained');
+    });
+
     it('not by the telling itself: it may have come as soon as it ran', () => {
       const told = (...ats: number[]) =>
         only(
