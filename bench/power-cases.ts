@@ -55,6 +55,11 @@ export function showsMistake(
   );
 }
 
+/** Of what shows the mistake: whether its cause is the trial's, or, where that names none, whatever proves it to be the lock's. */
+export function tellsCause({ blame }: Pick<Discovery, 'blame'>, { cause }: Detection): boolean {
+  return cause !== undefined || blame === 'lock';
+}
+
 function serverFor({ serverNeeds }: WithServerNeeds): { server?: string } {
   return serverNeeds ? { server: serverNeeds.server } : {};
 }

@@ -20,7 +20,7 @@ import { provideSimulation, type Simulation } from '../cli/hunt/simulation.js';
 import { coresOfThisProcess, EndlessScheduleError, WorldProcess } from '../cli/hunt/world-process.js';
 import { RedisNotFoundError } from '../harness/machine/redis-binary.js';
 import { benchCommand } from './command.js';
-import { caseId, type PowerCase, powerCases, showsMistake } from './power-cases.js';
+import { caseId, type PowerCase, powerCases, showsMistake, tellsCause } from './power-cases.js';
 import { print } from './print.js';
 import { askedFor, schedulesOf } from './simulated.js';
 
@@ -45,7 +45,7 @@ interface Counted {
   schedules: number;
   endless: number;
   struckHolds: number;
-  /** Of a canary: the first schedule that found its mistake, from 1 on; and the first that proved it to be the lock's. */
+  /** Of a canary: the first schedule that found its mistake, from 1 on; and the first that told its cause. */
   foundAt?: number;
   blamedAt?: number;
   /** In how many schedules each thing was found, by fingerprint. */
@@ -155,7 +155,7 @@ class Player implements AsyncDisposable {
       if (role !== 'canary') continue;
       const caughtHere = result.found.filter((found) => showsMistake(found, caught!));
       if (caughtHere.length > 0) counted.foundAt ??= schedule.number;
-      if (!caughtHere.some(({ blame }) => blame === 'lock')) continue;
+      if (!caughtHere.some((found) => tellsCause(found, caught!))) continue;
       counted.blamedAt = schedule.number;
       break;
     }

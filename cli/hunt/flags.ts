@@ -102,11 +102,13 @@ const HERE = {
 } as const;
 /** A hold that ends before a failover does hides what the failover lost. */
 const FAILOVERS_OF_A_LEASE = 3;
+/** A log that is synced every second loses up to one: of holds that have ended before the server is back that shows nothing. */
+const LEASE_OF_A_LOG_MS = 2_000;
 /** A lease, and a hold that is longer, should end in a schedule, whenever in its first half it began. */
 const LEASES_OF_A_SCHEDULE = 2;
 const BESIDE_LEASES_MS = 1_500;
 const SHOWN: Readonly<Record<string, string>> = {
-  lease: '470ms, or three failovers where there are any',
+  lease: '470ms, or three failovers where there are any, and 2s at least with aof-everysec',
   wait: '300ms',
   hold: '0.02x..0.7x',
 };
@@ -223,8 +225,14 @@ type Given = (flag: string) => boolean;
 /** With the lease and the time that suit each other and the topology, where they were not typed. */
 function suited(typed: HuntFlags, given: Given): HuntFlags {
   const failoverMs = topologies[typed.topology]!.expectedFailoverMs;
-  const isOurs = failoverMs !== undefined && typed.workload === 'mutex' && !given('lease');
-  const lease = isOurs ? FAILOVERS_OF_A_LEASE * failoverMs : typed.lease;
+  const isOurs = typed.workload === 'mutex' && !given('lease');
+  const lease = isOurs
+    ? Math.max(
+        typed.lease,
+        FAILOVERS_OF_A_LEASE * (failoverMs ?? 0),
+        typed.persistence === 'aof-everysec' ? LEASE_OF_A_LOG_MS : 0,
+      )
+    : typed.lease;
   if (given('timeLimit')) return { ...typed, lease };
   const longestMs = lease * Math.max(1, longHolds(typed.hold).max);
   return { ...typed, lease, timeLimit: Math.max(HERE.timeLimit, BESIDE_LEASES_MS + LEASES_OF_A_SCHEDULE * longestMs) };

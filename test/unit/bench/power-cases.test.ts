@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { expect, test } from 'vitest';
-import { powerCases, showsMistake } from '../../../bench/power-cases.js';
+import { powerCases, showsMistake, tellsCause } from '../../../bench/power-cases.js';
 import { addHuntFlags } from '../../../cli/hunt/flags.js';
 import { SEARCHED_BY_DEFAULT } from '../../../nemesis/index.js';
 import { trials } from '../../../selftest/index.js';
@@ -59,6 +59,12 @@ test('what breaks every lock shows nothing of a mistake, unless it is what the m
   const forgot = { ...found, cause: 'node-forgot', blame: 'deployment' } as const;
   expect(showsMistake(forgot, overlap)).toBe(false);
   expect(showsMistake(forgot, { ...overlap, cause: 'node-forgot' })).toBe(true);
+});
+
+test('its cause is the one by which the mistake is known, or else one that proves it to be the mistake of the lock', () => {
+  expect(tellsCause({ blame: 'deployment' }, { ...overlap, cause: 'node-forgot' })).toBe(true);
+  expect(tellsCause({ blame: 'unexplained' }, overlap)).toBe(false);
+  expect(tellsCause({ blame: 'lock' }, overlap)).toBe(true);
 });
 
 test('another checker, class, kind or cause is another finding', () => {

@@ -50,6 +50,8 @@ export class ExpiryDoubts {
   constructor(
     private readonly clock: ServerClock,
     private readonly read: (execution: Execution) => void,
+    /** As of `ServerKeys`. */
+    private readonly isExact: boolean,
   ) {}
 
   /** What a command did to a key. */
@@ -86,7 +88,7 @@ export class ExpiryDoubts {
 
   private coursesOf(name: string, before: StoredState, { by, now, ranFromNs }: Ran): Course[] {
     return [true, false].map((isGone) => {
-      const keys = new ServerKeys(this.clock, (other) => other === name, UNKNOWN);
+      const keys = new ServerKeys(this.clock, (other) => other === name, UNKNOWN, this.isExact);
       const { fromMs, untilMs } = before.expires;
       keys.key(name, DB).state = isGone
         ? before

@@ -34,6 +34,8 @@ export class ServerKeys {
     private readonly followed: (key: string) => boolean,
     /** What is known of a key that has not been seen, in a database that has not. */
     private others: StoredState,
+    /** Whether stamps tell the very millisecond by which the server reckoned. */
+    private readonly isExact: boolean,
   ) {}
 
   /** A long key is not printed whole, and cannot be distinguished from others. */
@@ -81,9 +83,13 @@ export class ServerKeys {
     for (const [number, database] of this.dbs) if (db === undefined || db === number) database.others = state;
   }
 
-  /** A state by that time. */
+  /**
+   * A state by that time. In the millisecond at which a key's time ends who asks for it finds it still, but newer servers (Redis 8, by its
+   * expire.c) may have removed it by themselves already.
+   */
   by(state: StoredState, now: Times): StoredState {
-    return this.isReplica ? state : stateBy(state, now);
+    if (this.isReplica) return state;
+    return stateBy(state, this.isExact ? { fromMs: now.fromMs, untilMs: now.untilMs + 1 } : now);
   }
 
   put(name: string, db: number, state: StoredState, change: Omit<Change, 'before' | 'after' | 'ranFromNs'>): void {

@@ -93,7 +93,7 @@ function orderOf({ wall, between }: SampleLine): Times {
 
 export class ServerReading {
   private readonly clock = new ServerClock();
-  private readonly doubts = new ExpiryDoubts(this.clock, readCommand);
+  private readonly doubts: ExpiryDoubts;
   private readonly hasAll: boolean;
   private readonly isExact: boolean;
   private readonly server: ServerKeys;
@@ -112,7 +112,8 @@ export class ServerReading {
   constructor({ follows, start = UNKNOWN, isWhole = false, hasExactStamps = false }: ServerReadingOptions) {
     this.hasAll = isWhole;
     this.isExact = hasExactStamps;
-    this.server = new ServerKeys(this.clock, follows, start);
+    this.server = new ServerKeys(this.clock, follows, start, hasExactStamps);
+    this.doubts = new ExpiryDoubts(this.clock, readCommand, hasExactStamps);
   }
 
   /** What became of a key, in order. */
