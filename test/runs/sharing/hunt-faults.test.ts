@@ -163,7 +163,8 @@ describe('a slow disk', () => {
     // It came between a second's sync and half a second after.
     const lost = async (faults: PlanStep[]) => {
       const cut: PlanStep = { atMs: 1_750, fault: 'power-cut', target: R1, forMs: 50 };
-      const { records } = await simulated(['--persistence', 'aof-everysec', '--time-limit', '3.5s'], [...faults, cut]);
+      const flags = ['--persistence', 'aof-everysec', '--lease', '470ms', '--time-limit', '3.5s'];
+      const { records } = await simulated(flags, [...faults, cut]);
       const files = records
         .flatMap(({ effects }) => effects)
         .flatMap((one) => (one.kind === 'lost-power' ? one.files : []));
