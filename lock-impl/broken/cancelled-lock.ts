@@ -34,11 +34,18 @@ export function cancelledLock(name: string, givenUp: GivenUp): LockDefinition {
   });
 }
 
+/** One for all attempts of an acquire: each would have a listener of its own. */
+const abortions = new WeakMap<AbortSignal, Promise<true>>();
+
 function aborted(signal: AbortSignal): Promise<true> {
-  return new Promise((resolve) => {
+  const known = abortions.get(signal);
+  if (known) return known;
+  const coming = new Promise<true>((resolve) => {
     if (signal.aborted) resolve(true);
     else signal.addEventListener('abort', () => resolve(true), { once: true });
   });
+  abortions.set(signal, coming);
+  return coming;
 }
 
 /** Waits for the answer, and gives back what was granted. */

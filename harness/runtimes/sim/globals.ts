@@ -123,23 +123,46 @@ export function replaceGlobals(): void {
   syncBuiltinESMExports();
 }
 
+interface Abortable {
+  signal?: AbortSignal;
+}
+
+/** What Node's own promised timers reject with, whatever the reason is. */
+function abortError({ reason }: AbortSignal): Error {
+  const error = new Error('The operation was aborted', { cause: reason });
+  return Object.assign(error, { name: 'AbortError', code: 'ABORT_ERR' });
+}
+
 function replacePromisedTimers(
   later: (callback: Callback, ms: unknown) => unknown,
   soon: (callback: Callback) => unknown,
 ) {
   const until = (begin: (done: () => void) => unknown, value: unknown, signal: AbortSignal | undefined) =>
     new Promise((resolve, reject) => {
-      if (signal?.aborted) return reject(signal.reason);
-      const timer = begin(() => resolve(value));
-      signal?.addEventListener('abort', () => {
-        (timer as SimTimer).close?.();
-        reject(signal.reason);
+      if (signal?.aborted) return reject(abortError(signal));
+      const timer = begin(() => {
+        signal?.removeEventListener('abort', onAbort);
+        resolve(value);
       });
+      const onAbort = () => {
+        (timer as SimTimer).close?.();
+        reject(abortError(signal!));
+      };
+      signal?.addEventListener('abort', onAbort, { once: true });
     });
-  Object.assign(timersPromises, {
-    setTimeout: (ms: unknown, value: unknown, options?: { signal?: AbortSignal }) =>
-      until((done) => later(done, ms), value, options?.signal),
-    setImmediate: (value: unknown, options?: { signal?: AbortSignal }) => until(soon, value, options?.signal),
+  const wait = (ms: unknown, value: unknown, options?: Abortable) =>
+    until((done) => later(done, ms), value, options?.signal);
+  const yieldTurn = (value?: unknown, options?: Abortable) => until(soon, value, options?.signal);
+  async function* every(ms: unknown, value: unknown, options?: Abortable) {
+    for (;;) {
+      await wait(ms, undefined, options);
+      yield value;
+    }
+  }
+  Object.assign(timersPromises, { setTimeout: wait, setImmediate: yieldTurn, setInterval: every });
+  Object.assign(timersPromises.scheduler, {
+    wait: (ms: unknown, options?: Abortable) => wait(ms, undefined, options),
+    yield: () => yieldTurn(),
   });
   const timeout = AbortSignal.timeout.bind(AbortSignal);
   AbortSignal.timeout = (ms) => {

@@ -350,18 +350,36 @@ describe('every order within a bound', () => {
   });
 });
 
-describe('what cannot be simulated is one line, and status 3', () => {
-  const lockThat = (does: string): string => {
-    const path = join(freshFolder(), 'lock.ts');
-    writeFileSync(
-      path,
-      `import { readFileSync } from 'node:fs';
-       import { defineLock } from 'lock-torture';
-       export default defineLock({ name: 'odd', async connect() { ${does}; return { acquire: async () => null }; } });`,
-    );
-    return path;
-  };
+/** As it connects. */
+function lockThat(does: string, imports = ''): string {
+  const path = join(freshFolder(), 'lock.ts');
+  writeFileSync(
+    path,
+    `${imports}
+     import { defineLock } from 'lock-torture';
+     export default defineLock({ name: 'odd', async connect() { ${does}; return { acquire: async () => null }; } });`,
+  );
+  return path;
+}
 
+test('the promised timers of Node run in virtual time, and are called off as by Node', async () => {
+  const waits = `
+    const sinceMs = performance.now();
+    await scheduler.wait(2_000);
+    for await (const _ of setInterval(2_000)) break;
+    await scheduler.yield();
+    if (performance.now() - sinceMs < 4_000) throw new Error('it was too soon');
+    const late = new AbortController();
+    const waiting = setTimeout(2_000, undefined, { signal: late.signal }).catch((error) => error);
+    late.abort('of its own');
+    const { name, code, cause } = await waiting;
+    throw new Error([name, code, cause].join(' '))`;
+  const lock = lockThat(waits, "import { scheduler, setInterval, setTimeout } from 'node:timers/promises';");
+  const { errors } = await hunted(['--lock', lock, '--runs', '1', '--faults', 'none']);
+  expect(errors).toContain('AbortError ABORT_ERR of its own');
+});
+
+describe('what cannot be simulated is one line, and status 3', () => {
   test.each([
     [['--lock', 'cmd:cat'], 'a program cannot be simulated'],
     [['--faults', 'migrate-slots'], '--faults: "migrate-slots" is not simulated; there are '],
@@ -376,7 +394,12 @@ describe('what cannot be simulated is one line, and status 3', () => {
   });
 
   test('a lock that reads a file', async () => {
-    const { status, errors } = await hunted(['--lock', lockThat("readFileSync('/etc/hostname')"), '--runs', '1']);
+    const { status, errors } = await hunted([
+      '--lock',
+      lockThat("readFileSync('/etc/hostname')", "import { readFileSync } from 'node:fs';"),
+      '--runs',
+      '1',
+    ]);
     expect(errors).toMatch(
       /^lock-torture: .*the simulated world does not have the module (node:)?fs, which this lock wants\n$/,
     );
