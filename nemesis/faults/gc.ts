@@ -55,6 +55,8 @@ export const gc: NemesisFault = {
       throw new EndedMeanwhile(`${struck.name} did not come to where it was to be stopped`);
     }
     const sinceNs = context.clock.nowNs();
+    const effect = { kind: 'stopped' as const, who: [struck.name], sinceNs };
+    let untilNs: number | undefined;
     const active: ActiveNemesis = {
       sinceNs,
       over: stop.over,
@@ -62,10 +64,13 @@ export const gc: NemesisFault = {
         targets: namesOf([struck]),
         did: `stopped ${struck.name} in the midst of its code for ${step.forMs} ms`,
         proof: `${struck.name} is stopped`,
-        effects: [{ kind: 'stopped', who: [struck.name], sinceNs }],
+        effects: [effect],
       },
+      // A run that ends does not cut it short: it goes on after its heal was asked for.
+      meanwhile: () => (untilNs === undefined ? [] : [{ ...effect, untilNs }]),
       async heal() {
         await stop.over;
+        untilNs = context.clock.nowNs();
         return `${struck.name} goes on, or has ended`;
       },
     };

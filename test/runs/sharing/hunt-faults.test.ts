@@ -130,6 +130,18 @@ function heardUnseen(folder: string): (string | undefined)[] {
   );
 }
 
+test('a client that is stopped in the midst of its code is told to have been stopped until it goes on, also when the run ends meanwhile', async () => {
+  const gc: PlanStep = { atMs: 1_400, fault: 'gc', target: 'client', forMs: 900 };
+  const { records } = await simulated(['--faults', 'gc', '--time-limit', '2s'], [gc]);
+  const stops = records.flatMap(({ effects }) => effects).filter((effect) => effect.kind === 'stopped');
+  expect(stops.map(({ sinceNs, untilNs }) => (untilNs === undefined ? 'begun' : untilNs - sinceNs!))).toEqual([
+    'begun',
+    900e6,
+  ]);
+  // The run's end had it healed long before.
+  expect(records.at(-1)!.beganNs!).toBeLessThan(stops.at(-1)!.untilNs! - 100e6);
+});
+
 describe('a slow disk', () => {
   const SYNC_MS = 60;
   const slowed = (persistence: string, more: PlanStep[] = [], args: string[] = []) =>
