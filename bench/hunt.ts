@@ -1,8 +1,8 @@
 /**
  * `npm run bench -- hunt`: schedules in virtual time per second that the processors spend on them, Node's and the servers' together;
  * and how many of them are the same, byte by byte, when they are played again: in another process, in another folder and environment,
- * by two and by eight processes, beside twice as many busy loops as there are cores, and with all of this at once. Each process stays on one core (`taskset`). Of each
- * topology with its own lock. Beside the speed stands how long the first finding takes, and how long it takes runs in real time.
+ * by two and by eight processes, beside twice as many busy loops as there are cores, and with all of this at once. Each process stays
+ * on one core (`taskset`). Of each topology with its own lock. Beside the speed stands how long the first finding takes, and how long it takes runs in real time.
  */
 import { spawn } from 'node:child_process';
 import { wholeNumberIn } from '../cli/common/values.js';

@@ -24,6 +24,7 @@ import { recordedUntilNs } from './missing-observations.js';
 import { firstNestedNs } from './nested-acquires.js';
 import { NodeFeed } from './node-feed.js';
 import { majorityOf } from './quorum.js';
+import { isInVirtualTime } from './ran.js';
 
 type At<T> = readonly [observation: number, item: T];
 interface NodeEvidence {
@@ -68,7 +69,6 @@ export class Evidence {
   readonly firstAskedNs: number;
   private readonly recordedUntilNs: number;
   private readonly epochWallMs: number | undefined;
-  private readonly hasExactStamps: boolean = false;
   private readonly byNode = new Map<string, NodeEvidence>();
   private readonly features = new Map<string, readonly string[]>();
   private readonly grants = new Map<Hold, Grant[]>();
@@ -85,7 +85,6 @@ export class Evidence {
     this.firstAskedNs = history.operations.count > 0 ? history.operations.sentNs[0]! : Number.POSITIVE_INFINITY;
     for (const event of history.rare) {
       if (event.type === 'run') this.epochWallMs = event.epochWallMs;
-      if (event.type === 'deployment') this.hasExactStamps = event.exactStamps === true;
       if (event.type !== 'client-up') continue;
       this.features.set(event.client, event.features);
     }
@@ -114,7 +113,7 @@ export class Evidence {
           moves: clockMovesOf(this.effects, command.node),
           epochWallMs: this.epochWallMs,
           covers,
-          hasExactStamps: this.hasExactStamps,
+          hasExactStamps: isInVirtualTime(this.input.history),
           startsEmpty: rare.some(([, one]) => one.type === 'watch' && one.watching && one.atNs < this.emptyBeforeNs),
         });
         feeds.set(command.node, feed);
