@@ -1,7 +1,7 @@
 /**
  * `npm run bench -- hunt`: schedules in virtual time per second that the processors spend on them, Node's and the servers' together;
- * and how many of them are the same, byte by byte, when they are played again: in another process, in another folder and environment,
- * by two and by eight processes, beside twice as many busy loops as there are cores, and with all of this at once. Each process stays
+ * and how many of them are the same, byte by byte, when they are played again: in another process, by two in another folder and
+ * environment, by eight processes, beside twice as many busy loops as there are cores, and with all of this at once. Each process stays
  * on one core (`taskset`). Of each topology with its own lock. Beside the speed stands how long the first finding takes, and how long it takes runs in real time.
  */
 import { spawn } from 'node:child_process';
@@ -55,8 +55,7 @@ const BUSY = 'for (;;);';
 
 const REPETITIONS: readonly Repetition[] = [
   { name: 'process', workers: 1 },
-  { name: 'elsewhere', workers: 1, world: { cwd: '/', env: ELSEWHERE } },
-  { name: '2 workers', workers: 2 },
+  { name: '2 elsewhere', workers: 2, world: { cwd: '/', env: ELSEWHERE } },
   { name: '8 workers', workers: 8 },
   { name: 'loaded', workers: 1, busyLoops: 2 * coresOfThisProcess().length },
   {

@@ -10,7 +10,7 @@ import { clientNames } from '../../harness/record/facts/clients.js';
 import type { EffectSpan } from '../../harness/record/facts/effects.js';
 import type { Evidence } from '../../harness/record/facts/evidence.js';
 import { RECKONING_NS } from '../../harness/record/facts/key-writes.js';
-import { ranUntold } from '../../harness/record/facts/ran.js';
+import { isInVirtualTime, ranUntold } from '../../harness/record/facts/ran.js';
 import { renewalPace } from '../../harness/record/facts/renewal-pace.js';
 import { duration, durationOfMs, moment } from '../../harness/record/facts/words.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
@@ -176,13 +176,17 @@ function notTold(hold: Hold, evidence: Evidence, input: CheckInput): Cause | und
   const then =
     endedBy === 'lost' ? `heard of it only ${acts} after that end` : `acted as the holder for another ${acts}`;
   const [first, last] = ran;
+  // No stamp need be its own there.
+  const [which, untold] = isInVirtualTime(input.history)
+    ? [`which nothing stopped from ${moment(first)} to ${moment(last)}`, `nothing stopped ${client}, and it`]
+    : [`which ran at ${moment(first)} and at ${moment(last)}`, `${client} ran, and`];
   return {
     name: 'not-told',
-    sentence: `The lock renews by itself, and yet ${client}'s lease ended at ${moment(leaseEndNs)}: ${client}, which ran at ${moment(first)} and at ${moment(last)}, had not been told by then, and ${then}.`,
+    sentence: `The lock renews by itself, and yet ${client}'s lease ended at ${moment(leaseEndNs)}: ${client}, ${which}, had not been told by then, and ${then}.`,
     chain: inOrder([
       granted(hold),
       leaseEnd(hold),
-      { atNs: first, text: `${client} ran, and had not been told`, history: hold.evidence.at(1) },
+      { atNs: first, text: `${untold} had not been told`, history: hold.evidence.at(1) },
       acted(hold),
     ]),
   };

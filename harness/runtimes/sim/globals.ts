@@ -115,7 +115,7 @@ export function replaceGlobals(): void {
   };
   Object.assign(globalThis, timing);
   Object.assign(timers, timing);
-  replacePromisedTimers(timing.setTimeout, timing.setImmediate);
+  replacePromisedTimers(timing.setTimeout, timing.setImmediate, timing.setInterval);
   replaceClocks(real);
   replaceRandomness();
   replaceNetwork();
@@ -136,6 +136,7 @@ function abortError({ reason }: AbortSignal): Error {
 function replacePromisedTimers(
   later: (callback: Callback, ms: unknown) => unknown,
   soon: (callback: Callback) => unknown,
+  regularly: (callback: Callback, ms: unknown) => unknown,
 ) {
   const until = (begin: (done: () => void) => unknown, value: unknown, signal: AbortSignal | undefined) =>
     new Promise((resolve, reject) => {
@@ -153,10 +154,26 @@ function replacePromisedTimers(
   const wait = (ms: unknown, value: unknown, options?: Abortable) =>
     until((done) => later(done, ms), value, options?.signal);
   const yieldTurn = (value?: unknown, options?: Abortable) => until(soon, value, options?.signal);
-  async function* every(ms: unknown, value: unknown, options?: Abortable) {
-    for (;;) {
-      await wait(ms, undefined, options);
-      yield value;
+  /** As Node's, it goes on while whoever iterates is about something, and yields then what came meanwhile. */
+  async function* every(ms: unknown, value: unknown, { signal }: Abortable = {}) {
+    if (signal?.aborted) throw abortError(signal);
+    let ticks = 0;
+    let goOn = () => {};
+    const timer = regularly(() => {
+      ticks++;
+      goOn();
+    }, ms);
+    const onAbort = () => goOn();
+    signal?.addEventListener('abort', onAbort, { once: true });
+    try {
+      for (;;) {
+        if (ticks === 0 && !signal?.aborted) await new Promise<void>((resolve) => (goOn = resolve));
+        for (; ticks > 0; ticks--) yield value;
+        if (signal?.aborted) throw abortError(signal);
+      }
+    } finally {
+      clearInterval(timer as NodeJS.Timeout);
+      signal?.removeEventListener('abort', onAbort);
     }
   }
   Object.assign(timersPromises, { setTimeout: wait, setImmediate: yieldTurn, setInterval: every });

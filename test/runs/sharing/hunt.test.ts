@@ -369,6 +369,14 @@ test('the promised timers of Node run in virtual time, and are called off as by 
     for await (const _ of setInterval(2_000)) break;
     await scheduler.yield();
     if (performance.now() - sinceMs < 4_000) throw new Error('it was too soon');
+    const beganMs = performance.now();
+    const ticks = [];
+    for await (const _ of setInterval(1_000)) {
+      ticks.push(Math.floor((performance.now() - beganMs) / 1e3));
+      if (ticks.length === 1) await scheduler.wait(2_500);
+      if (ticks.length === 4) break;
+    }
+    if (String(ticks) !== '1,3,3,4') throw new Error('it ticked at ' + ticks);
     const late = new AbortController();
     const waiting = setTimeout(2_000, undefined, { signal: late.signal }).catch((error) => error);
     late.abort('of its own');

@@ -1191,7 +1191,9 @@ describe('of a stale holder', () => {
         );
       expect(virtual(stale(8, 7.9, ['renews']))).toMatchObject({
         name: 'not-told',
-        sentence: expect.stringContaining('c1, which ran at 5.998 s and at 8.000 s, had not been told by then'),
+        sentence: expect.stringContaining(
+          'c1, which nothing stopped from 5.998 s to 8.000 s, had not been told by then',
+        ),
       });
       expect(virtual(stale(6.24, 6.2, ['renews'])).name).toBe('unexplained');
       expect(virtual(stale(6.26, 6.25, ['renews'])).name).toBe('not-told');
