@@ -326,8 +326,7 @@ export class SimNetwork implements OwnNetwork {
     // Cut meanwhile, or again: the end of that cut will be this one's.
     if (way.again || !this.passes(way)) return;
     const againNs = first && this.links.againAfterNs(first.carried, sending);
-    if (againNs !== undefined) this.sendAgain(way, againNs, sending + 1);
-    if (way.again) return;
+    if (againNs !== undefined) return void this.sendAgain(way, againNs, sending + 1);
     this.holding.delete(way);
     for (const one of way.held.splice(0)) one.deliver();
   }
@@ -342,9 +341,10 @@ export class SimNetwork implements OwnNetwork {
     for (const way of this.holding) if (!way.again && this.passes(way)) this.release(way);
   }
 
+  /** From then on a cut of others that ends does not keep it longer. */
   private release(way: WireWay): void {
-    const againNs = this.timeline.nowNs + way.draw(-1 - way.messages) * RETRANSMITTED_WITHIN_NS;
-    way.lastNs = Math.max(way.lastNs, againNs);
-    this.timeline.at(againNs, () => this.arriveAgain(way, 1));
+    const afterNs = way.draw(-1 - way.messages) * RETRANSMITTED_WITHIN_NS;
+    way.lastNs = Math.max(way.lastNs, this.timeline.nowNs + afterNs);
+    this.sendAgain(way, afterNs, 1);
   }
 }

@@ -99,6 +99,28 @@ describe('faults', () => {
     expect(seen).toEqual(['r1 received a', 'r1 received b', 'r1 received c']);
   });
 
+  test('what waited for the end of a cut waits no longer for the ends of others, and neither does what is sent after it', () => {
+    /** Sent when the first one has come, `others` cuts have ended after the one that it met. */
+    const secondCameMs = (others: number) => {
+      const plug = connected();
+      network.cut('c1', 'r1');
+      plug.send(Buffer.from('a'));
+      settle();
+      const since = timeline.nowNs;
+      network.heal('c1', 'r1');
+      for (let other = 1; other <= others; other++) timeline.at(since + other * 10e6, () => network.heal('c2', 'r1'));
+      while (seen.length === 0) timeline.next();
+      plug.send(Buffer.from('b'));
+      settle();
+      expect(seen).toEqual(['r1 received a', 'r1 received b']);
+      return passedMs(since);
+    };
+    const alone = secondCameMs(0);
+    expect(alone).toBeGreaterThan(50);
+    reset();
+    expect(secondCameMs(5)).toBe(alone);
+  });
+
   test('what has not come is unacknowledged, as far as its sender knows', () => {
     const plug = connected();
     network.cut('r1', 'c1');
