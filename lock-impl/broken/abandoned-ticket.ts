@@ -6,4 +6,4 @@
  */
 import { ticketLock } from './ticket-lock.js';
 
-export default ticketLock('broken/abandoned-ticket', { giveUp: async () => {} });
+export default ticketLock('broken/abandoned-ticket', { giveUp: async () => {}, deadline: 'never' });

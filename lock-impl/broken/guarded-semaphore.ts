@@ -1,35 +1,38 @@
 /**
- * `semaphore`, whose holders give a permit back when its lease is over, so that work that hangs does not keep it: by a timer
- * in the holder, beside its release.
+ * A semaphore of two permits whose holders give one back when its lease is over, so that work that hangs does not keep it: by a
+ * timer in the holder, beside its release. What a permit is makes the second of the two harmless or not.
  */
-import type { AcquireOptions, LockDefinition, LockHold } from '../../harness/vocabulary/lock.js';
+import type { Redis } from 'ioredis';
+import type { AcquireOptions, LockHold, TopologyAccess } from '../../harness/vocabulary/lock.js';
+import type { Deadline } from '../../harness/vocabulary/protocol.js';
 import { defineLock } from '../define-lock.js';
-import { Semaphore } from '../semaphore.js';
 
-const PERMITS = 2;
+export interface Permits {
+  acquire(access: TopologyAccess, redis: Redis, key: string, options: AcquireOptions): Promise<LockHold>;
+  /** When a permit of which no more is heard comes back. */
+  deadline: Deadline;
+}
 
-/** Makes of "give the permit back" what the timer and the release both call. */
-export type GivenBack = (giveBack: () => Promise<boolean>) => () => Promise<boolean>;
+export const PERMITS = 2;
 
-export function guardedSemaphore(name: string, givenBack: GivenBack): LockDefinition {
+export function guardedSemaphore(name: string, { acquire, deadline }: Permits) {
   return defineLock({
     name,
     topologies: ['single', 'replica', 'sentinel', 'cluster'],
     model: { kind: 'semaphore', permits: PERMITS },
-    deadlines: { permit: 'never' },
+    deadlines: { permit: deadline },
     async connect(access) {
       const redis = await access.redis();
       return {
         async acquire(key: string, options: AcquireOptions): Promise<LockHold> {
-          const hold = await new Semaphore(access, { redis, key, permits: PERMITS }).acquire(options);
-          const giveBack = givenBack(async () => (await hold.release()) !== false);
+          const hold = await acquire(access, redis, key, options);
           const lost = new AbortController();
-          void access.sleep(options.leaseMs).then(async () => {
-            // A holder that still works under it learns of it. A permit that could not be given back now is lost.
+          void access.sleep(hold.validForMs ?? options.leaseMs).then(async () => {
+            // A holder that still works under it learns of it. What could not be given back now is not tried again.
             lost.abort('its lease is over');
-            await giveBack().catch(() => {});
+            await hold.release().catch(() => {});
           });
-          return { ...hold, lost: lost.signal, release: giveBack };
+          return { ...hold, lost: lost.signal };
         },
       };
     },

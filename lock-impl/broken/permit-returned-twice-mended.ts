@@ -1,14 +1,8 @@
-/**
- * The twin of `permit-returned-twice`: the second return answers that the permit was not ours any more. A return that
- * failed is not repeated, as it may have been carried out: a permit too few, never one too many.
- */
+/** The twin of `permit-returned-twice`: each permit has a name and a lease, and the second return finds none of that name. */
 import { guardedSemaphore } from './guarded-semaphore.js';
+import { acquirePermit, namedPermits } from './permits-from-scripts.js';
 
-export default guardedSemaphore('broken/permit-returned-twice-mended', (giveBack) => {
-  let returned = false;
-  return async () => {
-    if (returned) return false;
-    returned = true;
-    return giveBack();
-  };
+export default guardedSemaphore('broken/permit-returned-twice-mended', {
+  acquire: (access, redis, key, options) => acquirePermit(access, redis, namedPermits, key, options),
+  deadline: namedPermits.deadline,
 });

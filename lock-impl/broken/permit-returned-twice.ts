@@ -5,6 +5,10 @@
  * Permits of a plain semaphore have no owner: every return makes one more. One lease after the first release there are three
  * permits of two, and more with each.
  */
-import { guardedSemaphore } from './guarded-semaphore.js';
+import { Semaphore } from '../semaphore.js';
+import { guardedSemaphore, PERMITS } from './guarded-semaphore.js';
 
-export default guardedSemaphore('broken/permit-returned-twice', (giveBack) => giveBack);
+export default guardedSemaphore('broken/permit-returned-twice', {
+  acquire: (access, redis, key, options) => new Semaphore(access, { redis, key, permits: PERMITS }).acquire(options),
+  deadline: 'never',
+});

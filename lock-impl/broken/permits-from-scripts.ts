@@ -1,5 +1,6 @@
 /** A semaphore of two permits, from the script that takes one and the script that returns it, which is sent until it is answered. */
-import type { AcquireOptions, LockDefinition } from '../../harness/vocabulary/lock.js';
+import type { Redis } from 'ioredis';
+import type { AcquireOptions, LockDefinition, LockHold, TopologyAccess } from '../../harness/vocabulary/lock.js';
 import type { Deadline } from '../../harness/vocabulary/protocol.js';
 import { type Attempt, tryUntilGranted, validForMs } from '../attempts.js';
 import { defineLock } from '../define-lock.js';
@@ -44,26 +45,35 @@ export function permitsFromScripts(name: string, scripts: PermitScripts): LockDe
     deadlines: { permit: scripts.deadline },
     async connect(access) {
       const redis = await access.redis();
-      const attempt = async (key: string, leaseMs: number): Promise<Attempt> => {
-        const permit = access.randomValue();
-        const grantSentNs = access.nowNs();
-        const result = await answerOrRefusal(redis.eval(scripts.take, 1, key, PERMITS, permit, leaseMs));
-        if ('refusedBecause' in result) return result;
-        if (result.answer !== 1) return { refusedBecause: 'held' };
-        const release = async () => {
-          for (let tries = 1; ; tries++) {
-            const answer = await answerOf(redis.eval(scripts.giveBack, 1, key, permit).then((done) => done === 1));
-            if (answer.is === 'yes' || answer.is === 'no') return answer.is === 'yes';
-            if (tries === TRIES) throw answer.is === 'unknown' ? answer.error : new Error(answer.reason);
-            await access.sleep(PAUSE_MS);
-          }
-        };
-        return { hold: { grantSentNs, validForMs: validForMs(access, grantSentNs, leaseMs), release } };
-      };
       return {
-        acquire: (key: string, options: AcquireOptions) =>
-          tryUntilGranted(access, options, PAUSE_BETWEEN_TRIES, () => attempt(key, options.leaseMs)),
+        acquire: (key: string, options: AcquireOptions) => acquirePermit(access, redis, scripts, key, options),
       };
     },
+  });
+}
+
+export function acquirePermit(
+  access: TopologyAccess,
+  redis: Redis,
+  scripts: PermitScripts,
+  key: string,
+  options: AcquireOptions,
+): Promise<LockHold> {
+  const { leaseMs } = options;
+  return tryUntilGranted(access, options, PAUSE_BETWEEN_TRIES, async (): Promise<Attempt> => {
+    const permit = access.randomValue();
+    const grantSentNs = access.nowNs();
+    const result = await answerOrRefusal(redis.eval(scripts.take, 1, key, PERMITS, permit, leaseMs));
+    if ('refusedBecause' in result) return result;
+    if (result.answer !== 1) return { refusedBecause: 'held' };
+    const release = async () => {
+      for (let tries = 1; ; tries++) {
+        const answer = await answerOf(redis.eval(scripts.giveBack, 1, key, permit).then((done) => done === 1));
+        if (answer.is === 'yes' || answer.is === 'no') return answer.is === 'yes';
+        if (tries === TRIES) throw answer.is === 'unknown' ? answer.error : new Error(answer.reason);
+        await access.sleep(PAUSE_MS);
+      }
+    };
+    return { hold: { grantSentNs, validForMs: validForMs(access, grantSentNs, leaseMs), release } };
   });
 }

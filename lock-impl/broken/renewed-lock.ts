@@ -2,8 +2,8 @@
  * SET NX PX renewed by a background loop, as applications write it: every third of the lease until the release, from the
  * parts that canaries get wrong.
  *
- * It has no eye on the clock, as `renewal.ts` has: a client that was paused for longer than its lease believes to hold until
- * its next renewal, also with all parts right. What that renewal then does makes the difference.
+ * Without an eye on the clock, which `renewal.ts` has, a client whose renewals do not come through, or that was paused for
+ * longer than its lease, believes to hold until one is answered. What that renewal then does makes the difference.
  *
  * Step points: `before-renewal`, each time.
  */
@@ -11,6 +11,7 @@ import type { AcquireOptions, LockDefinition, LockHold, TopologyAccess } from '.
 import { type Attempt, tryUntilGranted } from '../attempts.js';
 import { defineLock } from '../define-lock.js';
 import { answerOf, answerOrRefusal, giveBack, heldKey, type OwnedKey, take } from '../owned-key.js';
+import { leaseRunsOut } from '../renewal.js';
 import { PAUSE_BETWEEN_TRIES } from '../set-nx-px.js';
 
 export interface RenewalParts {
@@ -18,6 +19,8 @@ export interface RenewalParts {
   renew(mine: OwnedKey, leaseMs: number): Promise<boolean>;
   /** What comes after a renewal that was not done, or not answered. */
   afterFailure: 'try-again' | 'end';
+  /** Whether the hold also ends when the client's own clock says that its lease must be over. */
+  eyeOnTheClock?: true;
 }
 
 export function renewedLock(name: string, parts: RenewalParts): LockDefinition {
@@ -52,10 +55,11 @@ function renewedHold(
   mine: OwnedKey,
   grantSentNs: number,
   leaseMs: number,
-  { renew, afterFailure }: RenewalParts,
+  { renew, afterFailure, eyeOnTheClock }: RenewalParts,
 ): LockHold {
   const stopped = new AbortController();
   const lost = new AbortController();
+  let leaseFromNs = grantSentNs;
   const { release } = heldKey(access, mine, grantSentNs, leaseMs);
   const hold: LockHold = {
     grantSentNs,
@@ -75,12 +79,21 @@ function renewedHold(
       const sentNs = access.nowNs();
       const answer = await answerOf(renew(mine, leaseMs));
       if (stopped.signal.aborted) return;
-      if (answer.is === 'yes') access.renewed(hold, sentNs, leaseMs);
-      else if (answer.is === 'no') return lost.abort('not the owner any more');
+      if (answer.is === 'yes') {
+        leaseFromNs = sentNs;
+        access.renewed(hold, sentNs, leaseMs);
+      } else if (answer.is === 'no') return lost.abort('not the owner any more');
       else if (afterFailure === 'end') return;
     }
   };
 
+  const watchLease = async () => {
+    if (!(await leaseRunsOut(access, leaseMs, () => leaseFromNs, stopped.signal))) return;
+    stopped.abort();
+    lost.abort('no renewal was confirmed within the lease');
+  };
+
   void renewAgainAndAgain();
+  if (eyeOnTheClock) void watchLease();
   return hold;
 }

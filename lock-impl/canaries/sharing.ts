@@ -33,15 +33,15 @@ export const sharingPairs: Record<string, CanaryPair> = {
     forms: ONE_TRY,
     summary: 'a semaphore whose permits are returned by their holder and by a timer',
     claims: 'one lease after the first release there are more permits than there should be',
-    mended: 'the same, returning each once',
-    mendedClaims: 'never more than two hold; a permit may be lost',
+    mended: 'the same, each permit with a name and a lease: the second return finds none',
+    mendedClaims: 'never more than two hold; a permit that was lost comes back after its lease',
   },
   'renews-dead-readers': {
     topologies: ONE_SERVER,
     forms: readWriteForms,
     summary: 'a watchdog that renews whoever is in the lock',
     claims: 'a reader that died reads for as long as others live, and no client writes',
-    mended: 'the same, renewing what is its own',
+    mended: 'the same, renewing each hold for itself',
     mendedClaims: 'exclusion; a dead reader is gone after a lease',
   },
   'short-reader-shortens': {

@@ -32,8 +32,8 @@ export const waitingPairs: Record<string, CanaryPair> = {
     forms: ONE_TRY,
     summary: 'a queue in which those who give up leave their ticket',
     claims: 'when that ticket comes to the head, the free lock is granted to no client',
-    mended: 'the same, taking the ticket back',
-    mendedClaims: 'exclusion; everyone is granted in turn as long as no client dies',
+    mended: 'the same, taking the ticket back, and dropping those of clients that ask no more',
+    mendedClaims: 'exclusion; everyone who goes on asking is granted in turn',
   },
   'first-try-clock': {
     topologies: ONE_SERVER,

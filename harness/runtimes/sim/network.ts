@@ -310,7 +310,7 @@ export class SimNetwork implements OwnNetwork {
     if (againNs !== undefined) {
       if (message) message.resentNs = this.timeline.nowNs;
       this.sendAgain(way, againNs, 1);
-    } else if (message && !way.again) message.heldNs = this.timeline.nowNs;
+    } else if (message && !this.passes(way)) message.heldNs = this.timeline.nowNs;
   }
 
   private sendAgain(way: WireWay, afterNs: number, sending: number): void {
