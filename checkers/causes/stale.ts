@@ -7,7 +7,7 @@
  */
 
 import { clientNames } from '../../harness/record/facts/clients.js';
-import type { EffectSpan } from '../../harness/record/facts/effects.js';
+import type { EffectName, EffectSpan, Footprint } from '../../harness/record/facts/effects.js';
 import type { Evidence } from '../../harness/record/facts/evidence.js';
 import { RECKONING_NS } from '../../harness/record/facts/key-writes.js';
 import { isInVirtualTime, ranUntold } from '../../harness/record/facts/ran.js';
@@ -16,6 +16,14 @@ import { duration, durationOfMs, moment } from '../../harness/record/facts/words
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Cause, CauseLink, Hold } from '../../harness/vocabulary/verdict.js';
 import { mayHaveGranted } from './votes.js';
+
+const ON_MESSAGES: ReadonlySet<EffectName> = new Set([
+  'cut',
+  'degraded',
+  'heard-after',
+  'connections-reset',
+  'off-network',
+]);
 
 /** The explanations in the order in which they are tried. */
 export const staleReasons: readonly ((hold: Hold, evidence: Evidence, input: CheckInput) => Cause | undefined)[] = [
@@ -124,28 +132,35 @@ function cutsOff({ client, leaseEndNs }: Hold, evidence: Evidence): EffectSpan[]
 }
 
 /**
- * No fault was in force on the client, so it just took longer than its lease. A lock that renews itself should not have let
- * that happen, and why it did is another question.
+ * No fault was in force on the client, or none but on what it sends and is sent, while it was to work for longer than its lease:
+ * so it just took longer than that. A lock that renews itself should not have let that happen, and why it did is another question.
  */
 function clientSlow(hold: Hold, evidence: Evidence, input: CheckInput): Cause | undefined {
   if (renews(hold, evidence, input)) return undefined;
   const names = [...clientNames(input.history, hold.client), evidence.effects.hostOf(hold.client)];
   const struck = evidence.effects
     .footprints()
-    .some(
+    .filter(
       (footprint) =>
         footprint.earliestNs <= hold.leaseEndNs &&
         footprint.latestNs >= hold.grantSentNs &&
         names.some((name) => footprint.names.has(name)),
     );
-  if (struck) return undefined;
   const told = releaseInvoke(hold, input);
+  const workNs = workedForNs(hold, told, input);
+  const workedOn = workNs > hold.leaseMs * 1e6 && struck.every(isOnMessages);
+  if (struck.length > 0 && !workedOn) return undefined;
   const inTime = told !== undefined && told.atNs <= hold.leaseEndNs;
+  const worked = `${hold.client} worked ${duration(hold.untilNs - hold.fromNs)} under a lease of ${durationOfMs(hold.leaseMs)}`;
+  const slow = inTime
+    ? `${hold.client} was told to release in time, but began only ${duration(hold.untilNs - hold.leaseEndNs)} after its lease had ended`
+    : worked;
   return {
     name: 'client-slow',
-    sentence: inTime
-      ? `${hold.client} was told to release in time, but began only ${duration(hold.untilNs - hold.leaseEndNs)} after its lease had ended; no fault was in force on it.`
-      : `${hold.client} worked ${duration(hold.untilNs - hold.fromNs)} under a lease of ${durationOfMs(hold.leaseMs)}; no fault was in force on it.`,
+    sentence:
+      struck.length === 0
+        ? `${slow}; no fault was in force on it.`
+        : `${worked}: it was to do so for ${duration(workNs)}, and what was in force kept back messages alone.`,
     chain: inOrder([
       granted(hold),
       leaseEnd(hold),
@@ -153,6 +168,23 @@ function clientSlow(hold: Hold, evidence: Evidence, input: CheckInput): Cause | 
       acted(hold),
     ]),
   };
+}
+
+/** For how long the harness had it work under the lock by itself, ns: from when it heard of the grant until it said to release. */
+function workedForNs(hold: Hold, told: ReturnType<typeof releaseInvoke>, { history }: CheckInput): number {
+  const heard = history.event(hold.evidence.at(1) ?? -1);
+  if (!told || heard?.type !== 'ok') return 0;
+  // What it was asked for meanwhile may have been kept from it, and the rest of its work with that.
+  for (let i = heard.i + 1; i < told.i; i++) {
+    const event = history.event(i);
+    if (event?.type === 'invoke' && event.client === hold.client) return 0;
+  }
+  return told.atNs - heard.atNs;
+}
+
+/** Whether the fault kept back or lost what was sent, and did nothing else: whoever has no need to hear of others goes on. */
+function isOnMessages({ effects }: Footprint): boolean {
+  return effects.length > 0 && effects.every(({ kind }) => ON_MESSAGES.has(kind));
 }
 
 /**

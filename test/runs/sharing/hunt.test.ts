@@ -377,6 +377,12 @@ test('the promised timers of Node run in virtual time, and are called off as by 
       if (ticks.length === 4) break;
     }
     if (String(ticks) !== '1,3,3,4') throw new Error('it ticked at ' + ticks);
+    const often = new AbortController();
+    const ticking = async () => {
+      for await (const _ of setInterval(1_000, undefined, { signal: often.signal })) often.abort('too often');
+    };
+    const off = await ticking().catch((error) => error);
+    if (off?.code !== 'ABORT_ERR' || off.cause !== 'too often') throw new Error('it ticked on: ' + off);
     const late = new AbortController();
     const waiting = setTimeout(2_000, undefined, { signal: late.signal }).catch((error) => error);
     late.abort('of its own');

@@ -1134,7 +1134,7 @@ describe('of a stale holder', () => {
   });
 
   it('not being cut off where none had to, or when the cut was over', () => {
-    expect(only(cut(sampled(stale(8, 7.9)), 3, 7)).name).toBe('unexplained');
+    expect(only(cut(sampled(stale(8, 5.9)), 3, 7)).name).toBe('unexplained');
     expect(only(cut(sampled(stale(8, 7.9, ['renews'])), 2, 3)).name).toBe('unexplained');
     expect(only(cut(sampled(stale(8, 7.9, ['renews'])), 3, 7, 'c2')).name).toBe('unexplained');
   });
@@ -1148,6 +1148,18 @@ describe('of a stale holder', () => {
       'was told to release in time, but began only 2.002 s after its lease had ended',
     );
     expect(only(stale().fault(1, 0, 'failover', 'strike', { targets: ['r1'] })).name).toBe('client-slow');
+  });
+
+  it('its own slowness where it was to work for longer than its lease, and only messages were kept back', () => {
+    expect(only(cut(stale(8, 7.9), 3, 7))).toMatchObject({
+      name: 'client-slow',
+      sentence:
+        'c1 worked 7 s under a lease of 5 s: it was to do so for 6.899 s, and what was in force kept back messages alone.',
+    });
+    // It may not have run, or what it was asked for meanwhile may not have been answered.
+    expect(only(pause(stale(8, 7.9), 2, 4)).name).toBe('unexplained');
+    const asked = cut(stale(8, 7.9), 3, 7).refused('c1', 3.1, 5, 'fail', 'another');
+    expect(only(asked).name).toBe('unexplained');
   });
 
   describe('that its lock, which renews by itself, did not tell it', () => {

@@ -250,6 +250,7 @@ export class LockClient {
       id,
       attempt,
       fromNs: sim.nowNs,
+      workMs: sim.between(program.worksLeast, program.worksMost) * program.leaseMs,
       renews: program.renews !== 'never',
       leaseEndNs: attempt.sentNs + program.leaseMs * MS,
       renewalCut: false,
@@ -261,7 +262,7 @@ export class LockClient {
     this.holds.push(hold);
     this.around.granted(hold);
     // The harness tells it to release, whether it runs or not.
-    sim.after(sim.between(program.worksLeast, program.worksMost) * program.leaseMs, () => this.release(hold));
+    sim.after(hold.workMs, () => this.release(hold));
     if (hold.renews) this.later(program.leaseMs / 3, () => this.renew(hold));
     if (program.tells) this.tellWhenOver(hold);
     this.lookLater(hold);

@@ -87,6 +87,8 @@ export interface LivedHold {
   readonly id: number;
   readonly attempt: Attempt;
   readonly fromNs: number;
+  /** For how long it is to be worked under, milliseconds. */
+  readonly workMs: number;
   /** Whether its lock was to be kept by renewing. */
   readonly renews: boolean;
   leaseEndNs: number;

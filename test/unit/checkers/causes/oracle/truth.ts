@@ -195,7 +195,8 @@ export function trueStaleCauses(hold: LivedHold, leaseEndNs: number, lived: Live
   const inForce = (spans: LockClient['stops']) =>
     spans.some(({ fromNs, untilNs }) => fromNs <= leaseEndNs && untilNs >= leaseEndNs);
   if (inForce(client.stops)) found.add('client-paused');
-  else if (!hold.renews && !inForce(client.cuts)) found.add('client-slow');
+  // Who has to work for longer than its lease needs no cut for that.
+  else if (!hold.renews && (!inForce(client.cuts) || hold.workMs > hold.attempt.leaseMs)) found.add('client-slow');
   // Whatever kept it from renewing, one that ran could have looked at its clock.
   else if (hold.renews && ranBetween(client, leaseEndNs, hold.overNs)) found.add('not-told');
   if (hold.renews && (hold.renewalCut || nothingPassed(client, hold, leaseEndNs)) && inForce(client.cuts))
