@@ -10,7 +10,7 @@ const real = {
 };
 /** What is compiled is loaded as it is. */
 const compiledAsItIs = { server: { deps: { external: [/\/dist\//] } } };
-// One file at a time, because two runs on two cores would disturb each other's timing.
+// One file at a time, because what runs beside it would disturb its timing.
 const serial = { ...real, fileParallelism: false };
 
 // The layers run one after the other, so that each is measured by itself and no whole run is disturbed by other tests.
@@ -48,7 +48,9 @@ export default defineConfig({
       },
       // Whole runs: some that show every main capability, which `npm test` has too, and the others.
       { test: { ...serial, name: 'smoke', include: ['test/runs/smoke/*.test.ts'], sequence: { groupOrder: 2 } } },
-      { test: { ...serial, name: 'runs', include: ['test/runs/*.test.ts'], sequence: { groupOrder: 4 } } },
+      { test: { ...serial, name: 'timed', include: ['test/runs/timed/*.test.ts'], sequence: { groupOrder: 4 } } },
+      // Runs that must hold mostly wait: two at once leave each other the time that their leases need.
+      { test: { ...real, name: 'runs', include: ['test/runs/*.test.ts'], maxWorkers: 2, sequence: { groupOrder: 5 } } },
       {
         // Runs and deployments of which nothing is asked that a busy machine could change: no run must be HELD, nothing is
         // timed.
@@ -58,7 +60,7 @@ export default defineConfig({
           include: ['test/runs/sharing/*.test.ts'],
           maxWorkers: 3,
           ...compiledAsItIs,
-          sequence: { groupOrder: 5 },
+          sequence: { groupOrder: 6 },
         },
       },
     ],

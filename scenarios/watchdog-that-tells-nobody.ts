@@ -6,7 +6,7 @@ export const watchdogThatTellsNobody: Scenario = {
   truth:
     'one that does not look at the time as well lets its client work on beside the next holder for as long as the cut lasts',
   topology: 'single',
-  lock: 'broken/watchdog-dies-mended',
+  lock: 'broken/renewal-unchecked',
   settings: { leaseMs: 1_500, keys: 1 },
   expect: [{ class: 'stale', kind: 'overlap', cause: 'client-cut-off' }],
   async play(stage) {

@@ -19,6 +19,11 @@ export const LONGEST = [
   // When set-up, which compiles, is over.
   'test/redis/harness/machine/link-shaper.test.ts',
 
+  'test/runs/nemesis-faults.test.ts',
+  'test/runs/runs.test.ts',
+  'test/runs/resilience.test.ts',
+  'test/runs/workloads.test.ts',
+
   'test/runs/sharing/docker.test.ts',
   'test/runs/sharing/hunt-same.test.ts',
   'test/runs/sharing/installed.test.ts',

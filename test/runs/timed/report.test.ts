@@ -2,12 +2,12 @@
 import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { writeRecordedRun } from '../../bench/recorded-run.js';
-import { judgeRun } from '../../cli/judge/judge.js';
-import { type Inside, open } from '../support/browser.js';
-import { haveBrowser } from '../support/needs.js';
-import { freshFolder, QUIET, torture } from '../support/torture.js';
-import { schemaTroubles } from '../unit/docs/schema.js';
+import { writeRecordedRun } from '../../../bench/recorded-run.js';
+import { judgeRun } from '../../../cli/judge/judge.js';
+import { type Inside, open } from '../../support/browser.js';
+import { haveBrowser } from '../../support/needs.js';
+import { freshFolder, QUIET, torture } from '../../support/torture.js';
+import { schemaTroubles } from '../../unit/docs/schema.js';
 
 declare const lockTorture: Inside;
 

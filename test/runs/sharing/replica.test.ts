@@ -3,9 +3,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { PlanStep } from '../../harness/vocabulary/faults.js';
-import type { HistoryEvent, Observation } from '../../harness/vocabulary/history.js';
-import { type Ended, freshFolder, namedCauses, torture } from '../support/torture.js';
+import type { PlanStep } from '../../../harness/vocabulary/faults.js';
+import type { HistoryEvent, Observation } from '../../../harness/vocabulary/history.js';
+import { type Ended, freshFolder, namedCauses, torture } from '../../support/torture.js';
 
 interface Seen extends Ended {
   history: HistoryEvent[];

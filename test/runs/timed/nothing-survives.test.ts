@@ -3,9 +3,9 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import { NEAR } from '../../nemesis/levers/link-shaper.js';
-import { allInForce, find, inFullSwing, isOuter, LEFT_LIMIT_MS } from '../support/killed.js';
-import { namedServerHere } from '../support/named-server.js';
+import { NEAR } from '../../../nemesis/levers/link-shaper.js';
+import { allInForce, find, inFullSwing, isOuter, LEFT_LIMIT_MS } from '../../support/killed.js';
+import { namedServerHere } from '../../support/named-server.js';
 import {
   endAll,
   type Found,
@@ -17,7 +17,7 @@ import {
   type Torture,
   torture,
   until,
-} from '../support/torture.js';
+} from '../../support/torture.js';
 
 let run: Torture;
 afterEach(() => {

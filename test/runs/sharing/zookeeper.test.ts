@@ -2,8 +2,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { lacking } from '../support/needs-service.js';
-import { freshFolder, torture } from '../support/torture.js';
+import { lacking } from '../../support/needs-service.js';
+import { freshFolder, torture } from '../../support/torture.js';
 
 const noZookeeper = await lacking('zookeeper');
 
