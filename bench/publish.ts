@@ -4,7 +4,7 @@
  */
 import { closeSync, existsSync, openSync, readFileSync, readSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { cellRow } from '../cli/batches/matrix-file.js';
 import { UsageError } from '../cli/common/errors.js';
 import { type Measured, type MeasuredCell, measuredFile, measuredSchema } from '../cli/docs/measured.js';

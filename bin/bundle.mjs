@@ -1,8 +1,8 @@
 // Promises: each program that package.json names under `bundledPrograms` is few files instead of the hundreds that it was compiled
 // to, in the same place: Node takes a millisecond to find and load a file, however small, and a run starts such programs again and
 // again. Those `inOneFile` have their packages in it, too, for they run in containers, where there are none. Those `inParts` share
-// what several of them need (`parts/`), and load packages as before. Those `forPages` are scripts of pages (`reports/page/script.ts`), in
-// one piece each.
+// what several of them need (`parts/`), and have in them what they take from large packages; the others they load as before. Those
+// `forPages` are scripts of pages (`reports/page/script.ts`), in one piece each.
 // What packages are in them is written down with their licences (`bundled-licences.txt`).
 //
 // Excludes: what is loaded by a path that is made while it runs (locks); it stays as it was compiled.
@@ -31,6 +31,9 @@ const common = {
   allowOverwrite: true,
   logLevel: 'error',
 };
+/** Some packages are CommonJS and ask for `require`. */
+const asksForRequire =
+  "import { createRequire as requireAt } from 'node:module'; const require = requireAt(import.meta.url);";
 const paths = (programs = []) => programs.map((path) => join(compiled, path));
 
 /** A module still finds what lies beside the place where it was compiled to, whatever file it is part of now. */
@@ -45,6 +48,18 @@ const knowsItsPlace = {
       const itsOwn = await transform(code, { ...language, define: { 'import.meta.url': 'moduleUrl' } });
       const url = `new URL(${JSON.stringify(relative(compiled, path))}, compiledFolder).href`;
       return { contents: `const moduleUrl = ${url};\n${itsOwn.code}` };
+    });
+  },
+};
+
+/** Of the packages only these: they are hundreds of files, most of which nobody asks for, or most of what is in them. */
+const theirPackages = new Set(['commander', 'execa', 'fast-check', 'zod']);
+const otherPackagesStayOutside = {
+  name: 'other packages stay outside',
+  setup({ onResolve }) {
+    onResolve({ filter: /^[^./]/ }, ({ path, importer, kind }) => {
+      const isOurs = importer.startsWith(`${compiled}/`);
+      return kind !== 'entry-point' && isOurs && !theirPackages.has(path) ? { path, external: true } : undefined;
     });
   },
 };
@@ -70,17 +85,15 @@ try {
     // ioredis' errors are told apart by the names of their classes. Elsewhere packages are loaded as they are, and it would cost: each
     // function that is made is given its name once more, five for every command that a checker reads.
     keepNames: true,
-    // Some packages are CommonJS and ask for `require`.
-    banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
+    banner: { js: asksForRequire },
   });
-  await build({
+  const parts = await build({
     ...common,
     entryPoints: paths(bundledPrograms.inParts),
     splitting: true,
-    packages: 'external',
     chunkNames: 'parts/[name]-[hash]',
-    plugins: [knowsItsPlace],
-    banner: { js: 'const compiledFolder = /^.*\\/dist\\//.exec(import.meta.url)[0];' },
+    plugins: [otherPackagesStayOutside, knowsItsPlace],
+    banner: { js: `${asksForRequire}\nconst compiledFolder = /^.*\\/dist\\//.exec(import.meta.url)[0];` },
   });
   // A page carries its script with it: every run writes one.
   const pages = await build({
@@ -93,7 +106,7 @@ try {
     sourcemap: false,
     charset: 'ascii',
   });
-  await writeFile(join(compiled, 'bundled-licences.txt'), await licencesOf(alone, pages));
+  await writeFile(join(compiled, 'bundled-licences.txt'), await licencesOf(alone, parts, pages));
 } catch {
   process.exit(1); // esbuild has said why
 }

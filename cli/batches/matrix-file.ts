@@ -1,7 +1,7 @@
 /** `matrix.json`: the cells of a matrix as they are read again, whichever version wrote them. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { conform, conformText } from '../../harness/record/schemas/conform.js';
 import { describes } from '../../harness/record/schemas/describes.js';
 import { inVersion2 } from '../../harness/record/version-1.js';

@@ -4,7 +4,7 @@
  */
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { BLAMES } from '../../harness/record/schemas/blame.js';
 import { conform } from '../../harness/record/schemas/conform.js';
 import { describes } from '../../harness/record/schemas/describes.js';

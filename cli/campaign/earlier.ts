@@ -4,7 +4,7 @@
  */
 import { readdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { conform } from '../../harness/record/schemas/conform.js';
 import { readJson } from '../../harness/record/store.js';
 import type { SheetCell } from '../../reports/index.js';

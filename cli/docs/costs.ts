@@ -5,7 +5,7 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { PROJECT } from '../../harness/machine/project-files.js';
 import { plural } from '../../harness/record/facts/words.js';
 import { markdownTable } from './measured.js';

@@ -1,6 +1,6 @@
 /** What came of cells of the matrix, as it is published: kept by `npm run bench -- publish` in matrix/measured/, read by pages. */
 import { readFileSync } from 'node:fs';
-import { z } from 'zod';
+import * as z from 'zod';
 import { inProject } from '../../harness/machine/project-files.js';
 import type { PublishedGroup } from '../../matrix/index.js';
 import { TOOL } from '../common/standing.js';

@@ -3,7 +3,7 @@
  * `<!-- end of fields -->`, from the schemas by which lines are read.
  */
 import { readFileSync } from 'node:fs';
-import { z } from 'zod';
+import * as z from 'zod';
 import {
   acquireValueSchema,
   clockValueSchema,

@@ -1,5 +1,5 @@
 /** `docs/results.schema.json`, the JSON Schema of results.json, from the schema by which the tool reads it. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { resultsSchema } from '../../harness/record/schemas/results.js';
 
 /** The whole file. */

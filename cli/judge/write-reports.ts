@@ -1,7 +1,7 @@
 /** Writes what a judged run gives: its reports, each whole or not at all, and the list of all runs beside it. */
 import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { conform, conformText } from '../../harness/record/schemas/conform.js';
 import { describes } from '../../harness/record/schemas/describes.js';
 import { foundSchema } from '../../harness/record/schemas/results.js';

@@ -4,7 +4,7 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { conform, conformText } from './schemas/conform.js';
 import { describes } from './schemas/describes.js';
 import { StoreError, writeWhole } from './store.js';

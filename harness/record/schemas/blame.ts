@@ -1,5 +1,5 @@
 /** Whose mistake findings are: every list of it is made from this one, and its order is the order in which findings are told. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Blame, BlameName, FailOn } from '../../vocabulary/verdict.js';
 import { describes } from './describes.js';
 import { CLASSES } from './violation-class.js';

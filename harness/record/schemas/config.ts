@@ -2,7 +2,7 @@
  * `config.json`: its form. Which topologies, runtimes and workloads there are is known to those who start runs; a field
  * that this version does not know is left out.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { RunConfig } from '../../vocabulary/run.js';
 import { FAIL_ON } from './blame.js';
 import { describes } from './describes.js';

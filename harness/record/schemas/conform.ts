@@ -3,7 +3,7 @@
  *
  * The line holds no line break and no control character, whatever the data holds: it goes to a terminal.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { shownAsJson } from './foreign-text.js';
 
 /** `problem`: one line, such as `steps[2].forMs: expected a number from 0, got "x"`. */

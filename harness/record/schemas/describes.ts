@@ -1,5 +1,5 @@
 /** Ties a schema to the type of the vocabulary that it describes, both ways: a field that only one of them has does not compile. */
-import type { z } from 'zod';
+import type * as z from 'zod';
 
 /** `describes<Plan>()(schema)` is `schema`, and an error of the compiler where what it lets through is not a Plan, field by field. */
 export function describes<Type>() {

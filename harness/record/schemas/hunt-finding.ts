@@ -1,5 +1,5 @@
 /** `finding.json`, beside the run of a hunt's finding: what was found, and what must be the same for it to come out again. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 const text = z.string();
 

@@ -4,7 +4,7 @@
  *
  * Keywords are texts with their colon in EDN, without it in JSON.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** `given`, where it is a keyword, without its colon. */
 export function withoutColon<Given>(given: Given): Given | string {

@@ -1,5 +1,5 @@
 /** `plan.json` and files for `--plan`: their form. Whether a plan suits a deployment is `nemesis/fit-plan.ts`'s business. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Plan, PlanStep } from '../../vocabulary/faults.js';
 import { type Conformed, conform, conformText } from './conform.js';
 import { describes } from './describes.js';

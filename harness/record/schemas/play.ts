@@ -1,5 +1,5 @@
 /** `play.json`, how the play of a scenario went: its form. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 export const playSchema = z.object({
   ended: z.literal(true),

@@ -4,7 +4,7 @@
  *
  * A field that a client does not know it may leave out or, where it is part of a `value`, send as null.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import type {
   AccessValue,
   AcquireValue,

@@ -3,7 +3,7 @@
  *
  * JSON has no Infinity: a time without end is written as null, and read back as what it was.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import type {
   CauseName,
   CheckerResult,

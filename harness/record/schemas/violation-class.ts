@@ -1,5 +1,5 @@
 /** The classes of findings: every list of them is made from this one. Which is graver, and what they are called, is in the order of it and in `facts/classes.ts`. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { ViolationClass } from '../../vocabulary/verdict.js';
 
 /** Gravest first: harm is done to the resource for good, a stale holder need not have touched it. */

@@ -163,6 +163,25 @@ describe('set-up', () => {
     for (const name of ['b.js', 'c.js'])
       expect(says(name)).toBe(`${urlOf('shared.js')} ${urlOf(name)} import.meta.url\n`);
 
+    // Of packages only the large ones are in it.
+    for (const name of ['zod', 'small']) {
+      write(`node_modules/${name}/package.json`, {
+        name,
+        version: '1.2.3',
+        license: 'MIT',
+        type: 'module',
+        main: 'index.js',
+      });
+      write(`node_modules/${name}/index.js`, `export const name = 'the package ${name}';`);
+      write(`node_modules/${name}/index.d.ts`, 'export const name: string;');
+    }
+    write('src/c.ts', `import { name } from 'zod'; import { name as small } from 'small'; console.log(name, small);`);
+    expect(await setUp()).toEqual({ exitCode: 0, said: CHANGED });
+    rmSync(join(project, 'node_modules/zod'), { recursive: true });
+    expect(says('c.js')).toBe('the package zod the package small\n');
+    expect(read('dist/c.js')).toContain('from "small"');
+    expect(read('dist/bundled-licences.txt')).toContain('zod 1.2.3: MIT');
+
     write('src/b.ts', `import './nowhere.js';`);
     const { exitCode, said } = await setUp();
     expect(exitCode).toBe(3);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { runConfigSchema } from '../../../../harness/record/schemas/config.js';
 import { conform, conformText, conformWhole } from '../../../../harness/record/schemas/conform.js';
 import { planSchema } from '../../../../harness/record/schemas/plan.js';
