@@ -22,7 +22,7 @@ import {
 import { type AskedRun, askRun } from '../run/ask-run.js';
 import type { Configurable } from '../run/config-file.js';
 import { planTopology } from '../run/deployment.js';
-import { addRunFlags, configOptions, parseRunFlags, type RunFlags } from '../run/flags.js';
+import { addRunFlags, configOptions, LEAST_TIME_LIMIT_MS, parseRunFlags, type RunFlags } from '../run/flags.js';
 import { serverOptions } from '../run/machine-flags.js';
 import { EXHAUSTED_FAULTS } from './exhaustive/actions.js';
 import { EXHAUSTED_WORKLOADS, type OrderBound } from './exhaustive/bound.js';
@@ -199,6 +199,7 @@ function boundOf(flags: HuntFlags, given: Given): OrderBound | undefined {
   if (!flags.exhaustive) {
     if (flags.ops !== undefined)
       throw new UsageError('--ops is for --exhaustive: other schedules have as many operations as fit');
+    if (given('reduction')) throw new UsageError('--no-reduction is for --exhaustive: other schedules are drawn');
     return undefined;
   }
   const faults = given('faults') ? flags.faults : '1';
@@ -252,6 +253,10 @@ export function askHunt(typed: HuntFlags, where: { argv: readonly string[]; cwd:
     { ...typed, ...exhausted },
     (flag) => where.given(flag) || (bound !== undefined && flag === 'lease'),
   );
+  if (flags.timeLimit < LEAST_TIME_LIMIT_MS)
+    throw new UsageError(
+      `--time-limit must be at least ${LEAST_TIME_LIMIT_MS} ms: a fault and what comes of it take some time`,
+    );
   const named = where.given('faults') || bound ? flags.faults : searchedByDefault(flags.persistence).join(',');
   const faults = named === 'none' ? [] : named.split(',').map((name) => name.trim());
   const unknown = faults.find((name) => !SEARCHED.includes(name));

@@ -396,6 +396,8 @@ test('the promised timers of Node run in virtual time, and are called off as by 
 describe('what cannot be simulated is one line, and status 3', () => {
   test.each([
     [['--lock', 'cmd:cat'], 'a program cannot be simulated'],
+    [['--no-reduction'], '--no-reduction is for --exhaustive: other schedules are drawn'],
+    [['--time-limit', '1s'], '--time-limit must be at least 2000 ms: a fault and what comes of it take some time'],
     [['--faults', 'migrate-slots'], '--faults: "migrate-slots" is not simulated; there are '],
     [['--topology', 'etcd'], 'replica'],
     [['--faults', 'failover'], '--faults failover: single has nothing that could replace a node'],
