@@ -1,6 +1,6 @@
 /**
- * A read-write lock that counts its readers: a key with their number, and one with the writer. Readers ask for a whole lease or
- * an eighth of it, as calls of an application differ; the number expires when it should, or does not, by `expire`.
+ * A read-write lock of two keys: one with the writer, and one with the readers, which may be no more than their number. Readers ask
+ * for a whole lease or an eighth of it, as calls of an application differ; what of them expires when is what canaries get wrong.
  */
 import type { AcquireOptions, LockDefinition } from '../../harness/vocabulary/lock.js';
 import { type Attempt, certainOrDoubtful, tryUntilGranted, validForMs } from '../attempts.js';
@@ -12,11 +12,20 @@ import { PAUSE_BETWEEN_TRIES } from '../set-nx-px.js';
 
 /**
  * KEYS[1]  the writer
- * KEYS[2]  how many read
- * ARGV[1]  the lease in milliseconds
- *
- * Returns 1 if the caller reads now, 0 if somebody writes.
+ * KEYS[2]  the readers
+ * ARGV[1]  the owner
+ * ARGV[2]  the lease in milliseconds
  */
+export interface ReaderScripts {
+  /** Returns 1 if the caller reads now, 0 if somebody writes. */
+  read: string;
+  /** Returns 1 if the caller writes now, 0 if somebody reads or writes. */
+  write: string;
+  /** Returns 1 if the caller was one of the readers, 0 if it was not. */
+  stopReading: string;
+}
+
+/** KEYS[2] is their number. `expire`: what a reader does that has just been counted; `readers` is the number then. */
 const takeToRead = (expire: string) => `
 if redis.call('exists', KEYS[1]) == 1 then
   return 0
@@ -26,13 +35,6 @@ ${expire}
 return 1
 `;
 
-/**
- * KEYS as above
- * ARGV[1]  the owner
- * ARGV[2]  the lease in milliseconds
- *
- * Returns 1 if the caller writes now, 0 if somebody reads or writes.
- */
 const takeToWrite = `
 if redis.call('exists', KEYS[2]) == 1 or not redis.call('set', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then
   return 0
@@ -40,27 +42,45 @@ end
 return 1
 `;
 
-/** KEYS[1]  how many read. Returns 1 if the caller was one of them, 0 if none was left. */
 const stopReading = `
-local readers = tonumber(redis.call('get', KEYS[1]) or 0)
+local readers = tonumber(redis.call('get', KEYS[2]) or 0)
 if readers == 0 then
   return 0
 end
 if readers == 1 then
-  return redis.call('del', KEYS[1])
+  return redis.call('del', KEYS[2])
 end
-redis.call('decr', KEYS[1])
+redis.call('decr', KEYS[2])
 return 1
 `;
 
-/** The number lives for as long as the longest lease of those it counts. */
-export const NEVER_SHORTER = `if redis.call('pttl', KEYS[2]) < tonumber(ARGV[1]) then
-  redis.call('pexpire', KEYS[2], ARGV[1])
-end`;
+export const countedBy = (expire: string): ReaderScripts => ({
+  read: takeToRead(expire),
+  write: takeToWrite,
+  stopReading,
+});
 
-/** `expire`: what a reader does that has just been counted; `readers` is the number. */
-export function countedReaders(name: string, expire: string): LockDefinition {
-  const read = takeToRead(expire);
+const dropExpired = `
+local time = redis.call('time')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+redis.call('zremrangebyscore', KEYS[2], '-inf', now)
+`;
+
+/** KEYS[2] is their names in the order in which their leases end, and lives for as long as the longest. */
+export const namedReaders: ReaderScripts = {
+  read: `${dropExpired}
+if redis.call('exists', KEYS[1]) == 1 then
+  return 0
+end
+redis.call('zadd', KEYS[2], now + ARGV[2], ARGV[1])
+redis.call('pexpireat', KEYS[2], redis.call('zrange', KEYS[2], -1, -1, 'withscores')[2])
+return 1
+`,
+  write: dropExpired + takeToWrite,
+  stopReading: "return redis.call('zrem', KEYS[2], ARGV[1])",
+};
+
+export function sharedByReaders(name: string, { read, write, stopReading }: ReaderScripts): LockDefinition {
   return defineLock({
     name,
     topologies: ['single', 'replica', 'sentinel', 'cluster'],
@@ -72,13 +92,13 @@ export function countedReaders(name: string, expire: string): LockDefinition {
         const keys = [key, companionKey(key, 'readers')] as const;
         const owner = access.randomValue();
         const grantSentNs = access.nowNs();
-        const asked =
-          mode === 'read' ? redis.eval(read, 2, ...keys, leaseMs) : redis.eval(takeToWrite, 2, ...keys, owner, leaseMs);
-        const result = await answerOrRefusal(asked);
+        const taken = redis.eval(mode === 'read' ? read : write, 2, ...keys, owner, leaseMs);
+        const result = await answerOrRefusal(taken);
         if ('refusedBecause' in result) return result;
         if (result.answer !== 1) return { refusedBecause: 'held' };
         const release = async () => {
-          const left = mode === 'read' ? redis.eval(stopReading, 1, keys[1]) : redis.eval(releaseIfMine, 1, key, owner);
+          const left =
+            mode === 'read' ? redis.eval(stopReading, 2, ...keys, owner) : redis.eval(releaseIfMine, 1, key, owner);
           return (await certainOrDoubtful(left)) === 1;
         };
         return { hold: { grantSentNs, validForMs: validForMs(access, grantSentNs, leaseMs), release } };

@@ -1,4 +1,4 @@
-/** The twin of `first-reader-expires`: each reader prolongs what is too short for it. */
-import { countedReaders, NEVER_SHORTER } from './counted-readers.js';
+/** The twin of `first-reader-expires`: each reader has a name, and a lease of its own. */
+import { namedReaders, sharedByReaders } from './counted-readers.js';
 
-export default countedReaders('broken/first-reader-expires-mended', NEVER_SHORTER);
+export default sharedByReaders('broken/first-reader-expires-mended', namedReaders);

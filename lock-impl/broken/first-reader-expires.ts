@@ -3,11 +3,11 @@
  *
  * The number is gone when the lease of the first reader is over, and a writer gets in beside those who came later.
  */
-import { countedReaders } from './counted-readers.js';
+import { countedBy, sharedByReaders } from './counted-readers.js';
 
-export default countedReaders(
+export default sharedByReaders(
   'broken/first-reader-expires',
-  `if readers == 1 then
-  redis.call('pexpire', KEYS[2], ARGV[1])
-end`,
+  countedBy(`if readers == 1 then
+  redis.call('pexpire', KEYS[2], ARGV[2])
+end`),
 );

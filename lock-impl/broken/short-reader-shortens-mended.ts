@@ -1,4 +1,4 @@
-/** The twin of `short-reader-shortens`: an expiry is only ever set later. */
-import { countedReaders, NEVER_SHORTER } from './counted-readers.js';
+/** The twin of `short-reader-shortens`: each reader has a name, and a lease of its own. */
+import { namedReaders, sharedByReaders } from './counted-readers.js';
 
-export default countedReaders('broken/short-reader-shortens-mended', NEVER_SHORTER);
+export default sharedByReaders('broken/short-reader-shortens-mended', namedReaders);

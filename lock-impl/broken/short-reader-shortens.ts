@@ -4,6 +4,6 @@
  *
  * A reader with a short lease comes and goes, and a writer gets in beside one that asked for longer.
  */
-import { countedReaders } from './counted-readers.js';
+import { countedBy, sharedByReaders } from './counted-readers.js';
 
-export default countedReaders('broken/short-reader-shortens', "redis.call('pexpire', KEYS[2], ARGV[1])");
+export default sharedByReaders('broken/short-reader-shortens', countedBy("redis.call('pexpire', KEYS[2], ARGV[2])"));

@@ -49,7 +49,7 @@ export const sharingPairs: Record<string, CanaryPair> = {
     forms: readWriteForms,
     summary: 'counts its readers in a key that expires with the lease of the latest',
     claims: 'a writer gets in beside a reader that asked for longer',
-    mended: 'the same, with the longest lease',
+    mended: 'the same, each reader with a name and a lease of its own',
     mendedClaims: 'exclusion',
   },
   'first-reader-expires': {
@@ -57,7 +57,7 @@ export const sharingPairs: Record<string, CanaryPair> = {
     forms: readWriteForms,
     summary: 'counts its readers in a key that expires with the lease of the first',
     claims: 'a writer gets in beside readers that came later',
-    mended: 'the same, with the longest lease',
+    mended: 'the same, each reader with a name and a lease of its own',
     mendedClaims: 'exclusion',
   },
   'return-sent-again': {
