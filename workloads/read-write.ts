@@ -4,7 +4,7 @@
  */
 import type { LockMode } from '../harness/vocabulary/protocol.js';
 import type { Workload } from '../harness/vocabulary/workload.js';
-import { release, type Turn, turns, work } from './turns.js';
+import { release, type Turn, turns, whilePromised, work } from './turns.js';
 
 /** How many of ten turns read; the others write. */
 const READERS_IN_TEN = 6;
@@ -17,7 +17,7 @@ export const readWrite: Workload = {
   model: { kind: 'read-write' },
   needs: ['shared'],
   defaults: { lock: 'read-write', keys: 2 },
-  script: (options, random) =>
+  script: (options, random, lock) =>
     turns(
       options,
       random,
@@ -26,7 +26,8 @@ export const readWrite: Workload = {
         const held = yield* work(options, granted, halfMs);
         if (held && random.int(1, 10) <= NESTED_IN_TEN) {
           const other: LockMode = mode === 'read' ? 'write' : 'read';
-          const inner = yield { do: 'acquire', key, leaseMs: options.leaseMs, waitMs: 0, mode: other };
+          const holding = whilePromised(options, granted, lock, granted);
+          const inner = yield { do: 'acquire', key, leaseMs: options.leaseMs, waitMs: 0, mode: other, ...holding };
           if (inner.type === 'ok') {
             yield* work(options, inner, halfMs);
             yield* release(inner);

@@ -1,6 +1,6 @@
 /** The owner takes its lock again, under the work that it does with it, up to a depth. */
 import type { Workload } from '../harness/vocabulary/workload.js';
-import { type Granted, openRun, release, type ScriptPart, turns, work } from './turns.js';
+import { type Granted, openRun, release, type ScriptPart, turns, whilePromised, work } from './turns.js';
 
 const DEPTH = 3;
 
@@ -21,7 +21,8 @@ export const reentrant: Workload = {
       function* nested(outer: Granted, level: number): ScriptPart<void> {
         const held = yield* work(options, outer, wholeMs / depth);
         if (held && level < depth) {
-          const inner = yield { do: 'acquire', key, leaseMs, waitMs: 0 };
+          const holding = whilePromised(options, outer, lock, outer);
+          const inner = yield { do: 'acquire', key, leaseMs, waitMs: 0, ...holding };
           if (inner.type === 'ok') yield* nested(inner, level + 1);
         }
         yield* release(outer);

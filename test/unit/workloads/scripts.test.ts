@@ -327,6 +327,8 @@ describe('under the lock', () => {
       expect(givesUp!.afterMs).toBeLessThanOrEqual(0.8 * OPTIONS.leaseMs);
     }
     expect(new Set(givesUp('late-release', LOCK, false).map((one) => one.do))).toEqual(new Set(['release']));
+    for (const name of ['multi', 'read-write', 'reentrant'])
+      expect(new Set(givesUp(name, LOCK, false).map((one) => one.do)), name).toEqual(new Set(['acquire']));
     expect(givesUp('renewal', LOCK, true)).toEqual([]);
     const renewed = { ...LOCK, features: ['renews'] };
     expect(givesUp('late-release', renewed, false)).toEqual([]);
