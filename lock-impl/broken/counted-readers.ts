@@ -54,7 +54,7 @@ redis.call('decr', KEYS[2])
 return 1
 `;
 
-export const countedBy = (expire: string): ReaderScripts => ({
+export const readersByNumber = (expire: string): ReaderScripts => ({
   read: takeToRead(expire),
   write: takeToWrite,
   stopReading,

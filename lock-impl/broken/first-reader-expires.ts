@@ -3,11 +3,11 @@
  *
  * The number is gone when the lease of the first reader is over, and a writer gets in beside those who came later.
  */
-import { countedBy, sharedByReaders } from './counted-readers.js';
+import { readersByNumber, sharedByReaders } from './counted-readers.js';
 
 export default sharedByReaders(
   'broken/first-reader-expires',
-  countedBy(`if readers == 1 then
+  readersByNumber(`if readers == 1 then
   redis.call('pexpire', KEYS[2], ARGV[2])
 end`),
 );

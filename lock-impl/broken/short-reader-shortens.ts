@@ -4,6 +4,9 @@
  *
  * A reader with a short lease comes and goes, and a writer gets in beside one that asked for longer.
  */
-import { countedBy, sharedByReaders } from './counted-readers.js';
+import { readersByNumber, sharedByReaders } from './counted-readers.js';
 
-export default sharedByReaders('broken/short-reader-shortens', countedBy("redis.call('pexpire', KEYS[2], ARGV[2])"));
+export default sharedByReaders(
+  'broken/short-reader-shortens',
+  readersByNumber("redis.call('pexpire', KEYS[2], ARGV[2])"),
+);
