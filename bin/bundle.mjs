@@ -52,15 +52,14 @@ const knowsItsPlace = {
   },
 };
 
-/** Of the packages only these: they are hundreds of files, most of which nobody asks for, or most of what is in them. */
-const theirPackages = new Set(['commander', 'execa', 'fast-check', 'zod']);
+/** Hundreds of files, or most of what is in them, are of no use here. What they need themselves comes with them. */
+const insidePackages = new Set(['commander', 'execa', 'fast-check', 'zod']);
 const otherPackagesStayOutside = {
   name: 'other packages stay outside',
   setup({ onResolve }) {
-    onResolve({ filter: /^[^./]/ }, ({ path, importer, kind }) => {
-      const isOurs = importer.startsWith(`${compiled}/`);
-      return kind !== 'entry-point' && isOurs && !theirPackages.has(path) ? { path, external: true } : undefined;
-    });
+    onResolve({ filter: /^[^./]/ }, ({ path, importer }) =>
+      importer.startsWith(`${compiled}/`) && !insidePackages.has(path) ? { path, external: true } : undefined,
+    );
   },
 };
 

@@ -63,24 +63,16 @@ export function keepRenewed(access: TopologyAccess, { leaseMs, grantSentNs, rene
     }
   };
 
-  void renewAgainAndAgain();
-  void leaseRunsOut(access, leaseMs, () => leaseFromNs, stopped.signal).then((over) => {
-    if (over) lose('no renewal was confirmed within the lease');
-  });
-  return { lost: lost.signal, confirmed, stop: () => stopped.abort() };
-}
+  const watchLease = async () => {
+    for (;;) {
+      const leftMs = validForMs(access, leaseFromNs, leaseMs);
+      if (leftMs <= 0) return lose('no renewal was confirmed within the lease');
+      await access.sleep(leftMs, stopped.signal);
+      if (stopped.signal.aborted) return;
+    }
+  };
 
-/** True when a lease that can be started anew is over, less what two clocks may differ by; false: `stopped` came before. */
-export async function leaseRunsOut(
-  access: TopologyAccess,
-  leaseMs: number,
-  leaseFromNs: () => number,
-  stopped: AbortSignal,
-): Promise<boolean> {
-  for (;;) {
-    const leftMs = validForMs(access, leaseFromNs(), leaseMs);
-    if (leftMs <= 0) return true;
-    await access.sleep(leftMs, stopped);
-    if (stopped.aborted) return false;
-  }
+  void renewAgainAndAgain();
+  void watchLease();
+  return { lost: lost.signal, confirmed, stop: () => stopped.abort() };
 }

@@ -33,7 +33,7 @@ export default defineLock({
 });
 
 /** Without `validForMs`: it is good for as long as it is renewed, and `lost` tells when it no longer is. */
-function renewingHold(access: TopologyAccess, hold: LockHold, leaseMs: number): LockHold {
+export function renewingHold(access: TopologyAccess, hold: LockHold, leaseMs: number): LockHold {
   const watchdog = keepRenewed(access, {
     leaseMs,
     grantSentNs: hold.grantSentNs!,

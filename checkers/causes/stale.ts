@@ -147,9 +147,8 @@ function clientSlow(hold: Hold, evidence: Evidence, input: CheckInput): Cause | 
         names.some((name) => footprint.names.has(name)),
     );
   const told = releaseInvoke(hold, input);
-  const workNs = workedForNs(hold, told, input);
-  const workedOn = workNs > hold.leaseMs * 1e6 && struck.every(isOnMessages);
-  if (struck.length > 0 && !workedOn) return undefined;
+  const workNs = struck.length > 0 && struck.every(isOnMessages) ? workedForNs(hold, told, input) : 0;
+  if (struck.length > 0 && workNs <= hold.leaseMs * 1e6) return undefined;
   const inTime = told !== undefined && told.atNs <= hold.leaseEndNs;
   const worked = `${hold.client} worked ${duration(hold.untilNs - hold.fromNs)} under a lease of ${durationOfMs(hold.leaseMs)}`;
   const slow = inTime

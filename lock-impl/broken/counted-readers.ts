@@ -8,6 +8,7 @@ import { defineLock } from '../define-lock.js';
 import { companionKey } from '../keys.js';
 import { answerOrRefusal } from '../owned-key.js';
 import { releaseIfMine } from '../scripts/release-if-mine.js';
+import { serverNow } from '../scripts/server-now.js';
 import { PAUSE_BETWEEN_TRIES } from '../set-nx-px.js';
 
 /**
@@ -61,8 +62,7 @@ export const readersByNumber = (expire: string): ReaderScripts => ({
 });
 
 const dropExpired = `
-local time = redis.call('time')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
+${serverNow}
 redis.call('zremrangebyscore', KEYS[2], '-inf', now)
 `;
 

@@ -6,14 +6,13 @@ import type { Redis } from 'ioredis';
 import type { AcquireOptions, LockHold, TopologyAccess } from '../../harness/vocabulary/lock.js';
 import type { Deadline } from '../../harness/vocabulary/protocol.js';
 import { defineLock } from '../define-lock.js';
+import { PERMITS } from './permits-from-scripts.js';
 
 export interface Permits {
   acquire(access: TopologyAccess, redis: Redis, key: string, options: AcquireOptions): Promise<LockHold>;
   /** When a permit of which no more is heard comes back. */
   deadline: Deadline;
 }
-
-export const PERMITS = 2;
 
 export function guardedSemaphore(name: string, { acquire, deadline }: Permits) {
   return defineLock({

@@ -6,7 +6,8 @@
  * permits of two, and more with each.
  */
 import { Semaphore } from '../semaphore.js';
-import { guardedSemaphore, PERMITS } from './guarded-semaphore.js';
+import { guardedSemaphore } from './guarded-semaphore.js';
+import { PERMITS } from './permits-from-scripts.js';
 
 export default guardedSemaphore('broken/permit-returned-twice', {
   acquire: (access, redis, key, options) => new Semaphore(access, { redis, key, permits: PERMITS }).acquire(options),

@@ -5,9 +5,10 @@ import type { Deadline } from '../../harness/vocabulary/protocol.js';
 import { type Attempt, tryUntilGranted, validForMs } from '../attempts.js';
 import { defineLock } from '../define-lock.js';
 import { answerOf, answerOrRefusal } from '../owned-key.js';
+import { serverNow } from '../scripts/server-now.js';
 import { PAUSE_BETWEEN_TRIES } from '../set-nx-px.js';
 
-const PERMITS = 2;
+export const PERMITS = 2;
 /** Of a return, and how long one waits before the next, milliseconds. */
 const TRIES = 10;
 const PAUSE_MS = 100;
@@ -24,8 +25,7 @@ export interface PermitScripts {
 /** Each permit has a name and a lease of its own, by the clock of the server. */
 export const namedPermits: PermitScripts = {
   take: `
-local time = redis.call('time')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
+${serverNow}
 redis.call('zremrangebyscore', KEYS[1], '-inf', now)
 if redis.call('zcard', KEYS[1]) >= tonumber(ARGV[1]) then
   return 0

@@ -1,9 +1,4 @@
 /** The twin of `renewal-recreates`: a key that is gone is lost, and so is one whose lease is over by its own clock. */
-import { prolong } from '../owned-key.js';
 import { renewedLock } from './renewed-lock.js';
 
-export default renewedLock('broken/renewal-recreates-mended', {
-  renew: prolong,
-  afterFailure: 'try-again',
-  eyeOnTheClock: true,
-});
+export default renewedLock('broken/renewal-recreates-mended');

@@ -1,9 +1,4 @@
 /** The twin of `renewal-unchecked`: renews only what is still its own, and has an eye on its clock. */
-import { prolong } from '../owned-key.js';
 import { renewedLock } from './renewed-lock.js';
 
-export default renewedLock('broken/renewal-unchecked-mended', {
-  renew: prolong,
-  afterFailure: 'try-again',
-  eyeOnTheClock: true,
-});
+export default renewedLock('broken/renewal-unchecked-mended');

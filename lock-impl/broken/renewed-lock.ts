@@ -11,19 +11,18 @@ import type { AcquireOptions, LockDefinition, LockHold, TopologyAccess } from '.
 import { type Attempt, tryUntilGranted } from '../attempts.js';
 import { defineLock } from '../define-lock.js';
 import { answerOf, answerOrRefusal, giveBack, heldKey, type OwnedKey, take } from '../owned-key.js';
-import { leaseRunsOut } from '../renewal.js';
 import { PAUSE_BETWEEN_TRIES } from '../set-nx-px.js';
+import { renewingHold } from '../watchdog.js';
 
 export interface RenewalParts {
   /** True if the lock is ours for `leaseMs` from now; false: it is not any more. */
   renew(mine: OwnedKey, leaseMs: number): Promise<boolean>;
   /** What comes after a renewal that was not done, or not answered. */
   afterFailure: 'try-again' | 'end';
-  /** Whether the hold also ends when the client's own clock says that its lease must be over. */
-  eyeOnTheClock?: true;
 }
 
-export function renewedLock(name: string, parts: RenewalParts): LockDefinition {
+/** Without `parts` it is renewed as it should be, by `watchdog`. */
+export function renewedLock(name: string, parts?: RenewalParts): LockDefinition {
   return defineLock({
     name,
     topologies: ['single', 'replica', 'sentinel', 'cluster'],
@@ -36,8 +35,10 @@ export function renewedLock(name: string, parts: RenewalParts): LockDefinition {
         const result = await answerOrRefusal(take(mine, leaseMs));
         if ('refusedBecause' in result) return result;
         if (!result.answer) return { refusedBecause: 'held' };
-        if (heldKey(access, mine, sentNs, leaseMs).validForMs > 0) {
-          return { hold: renewedHold(access, mine, sentNs, leaseMs, parts) };
+        const held = heldKey(access, mine, sentNs, leaseMs);
+        if (held.validForMs > 0) {
+          const hold = parts ? renewedHold(access, mine, sentNs, leaseMs, parts) : renewingHold(access, held, leaseMs);
+          return { hold };
         }
         await answerOf(giveBack(mine));
         return { refusedBecause: 'granted-late' };
@@ -55,11 +56,10 @@ function renewedHold(
   mine: OwnedKey,
   grantSentNs: number,
   leaseMs: number,
-  { renew, afterFailure, eyeOnTheClock }: RenewalParts,
+  { renew, afterFailure }: RenewalParts,
 ): LockHold {
   const stopped = new AbortController();
   const lost = new AbortController();
-  let leaseFromNs = grantSentNs;
   const { release } = heldKey(access, mine, grantSentNs, leaseMs);
   const hold: LockHold = {
     grantSentNs,
@@ -79,21 +79,12 @@ function renewedHold(
       const sentNs = access.nowNs();
       const answer = await answerOf(renew(mine, leaseMs));
       if (stopped.signal.aborted) return;
-      if (answer.is === 'yes') {
-        leaseFromNs = sentNs;
-        access.renewed(hold, sentNs, leaseMs);
-      } else if (answer.is === 'no') return lost.abort('not the owner any more');
+      if (answer.is === 'yes') access.renewed(hold, sentNs, leaseMs);
+      else if (answer.is === 'no') return lost.abort('not the owner any more');
       else if (afterFailure === 'end') return;
     }
   };
 
-  const watchLease = async () => {
-    if (!(await leaseRunsOut(access, leaseMs, () => leaseFromNs, stopped.signal))) return;
-    stopped.abort();
-    lost.abort('no renewal was confirmed within the lease');
-  };
-
   void renewAgainAndAgain();
-  if (eyeOnTheClock) void watchLease();
   return hold;
 }

@@ -9,6 +9,7 @@ import { type Attempt, tryUntilGranted } from '../attempts.js';
 import { defineLock } from '../define-lock.js';
 import { companionKey } from '../keys.js';
 import { answerOrRefusal, heldKey } from '../owned-key.js';
+import { serverNow } from '../scripts/server-now.js';
 
 /**
  * KEYS[1]  the lock
@@ -23,8 +24,7 @@ import { answerOrRefusal, heldKey } from '../owned-key.js';
 const takeInTurn = `
 local patience = tonumber(ARGV[3])
 if patience > 0 then
-  local time = redis.call('time')
-  local now = time[1] * 1000 + math.floor(time[2] / 1000)
+  ${serverNow}
   redis.call('hset', KEYS[3], ARGV[1], now)
   local head = redis.call('lindex', KEYS[2], 0)
   while head and tonumber(redis.call('hget', KEYS[3], head) or 0) + patience < now do

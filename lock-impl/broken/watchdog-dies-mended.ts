@@ -1,9 +1,4 @@
 /** The twin of `watchdog-dies`: a renewal that failed is tried again at the next tick, until the lease is over by its own clock. */
-import { prolong } from '../owned-key.js';
 import { renewedLock } from './renewed-lock.js';
 
-export default renewedLock('broken/watchdog-dies-mended', {
-  renew: prolong,
-  afterFailure: 'try-again',
-  eyeOnTheClock: true,
-});
+export default renewedLock('broken/watchdog-dies-mended');

@@ -6,9 +6,10 @@
  *
  * A waiter that did not come back before its deadline is dropped when it is next; what lies behind it does not matter before.
  */
+import { serverNow } from './server-now.js';
+
 export const fairQueue = `
-local time = redis.call('time')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
+${serverNow}
 
 local function next_alive()
   while true do

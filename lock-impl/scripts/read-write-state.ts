@@ -9,9 +9,10 @@
  * Each reader has a lease of its own, so that one that died does not hold for as long as others come and go. Both keys
  * expire with the last of the leases.
  */
+import { serverNow } from './server-now.js';
+
 export const readWriteState = `
-local time = redis.call('time')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
+${serverNow}
 
 -- What is left decides the mode: free, readers, or a writer.
 local function settle()

@@ -332,6 +332,22 @@ describe('links as users of TCP see them', () => {
     expect(kept[1]).not.toHaveProperty('heldNs');
     expect(kept[1]!.arrivedNs).toBe(kept[0]!.arrivedNs);
   });
+
+  test('what comes while a cut is in force met that, also behind what was lost and is about to be sent again', () => {
+    const plug = connected();
+    const kept = network.keepMessages();
+    shape({ lossPpm: 1e6 });
+    plug.send(Buffer.from('a'));
+    timeline.at(timeline.nowNs + 50e6, () => {
+      network.cut('c1', 'r1');
+      shape({});
+      plug.send(Buffer.from('b'));
+    });
+    timeline.at(timeline.nowNs + 1_000e6, () => network.heal('c1', 'r1'));
+    settle();
+    expect(kept[0]).not.toHaveProperty('heldNs');
+    expect(kept[1]!.heldNs! - kept[1]!.sentNs).toBeLessThan(1e6);
+  });
 });
 
 describe('answers that are lost with their connections', () => {
