@@ -31,6 +31,7 @@ import { nodeForgot } from './node-forgot.js';
 import { notRenewedThere, type Unrenewed, unrenewedSentences } from './not-renewed-there.js';
 import { overwritten } from './overwritten.js';
 import { goneLinkOf, ownRecordCause } from './own-record.js';
+import { refusalIgnored } from './refusal-ignored.js';
 import { releasedByItself } from './released-by-itself.js';
 import { releasedByOther } from './released-by-other.js';
 import { failoverLostRenewal } from './renewal-lost.js';
@@ -150,9 +151,15 @@ function staleCause(
   evidence: Evidence,
   input: CheckInput,
 ): Cause | undefined {
+  const { stale } = overlap;
+  const cause = firstReason(stale, evidence, input) ?? refusalIgnored(overlap, input.history);
+  return cause && { ...cause, chain: withGone(cause.chain, stale, input) };
+}
+
+function firstReason(stale: Hold, evidence: Evidence, input: CheckInput): Cause | undefined {
   for (const explain of staleReasons) {
-    const cause = explain(overlap.stale, evidence, input);
-    if (cause) return { ...cause, chain: withGone(cause.chain, overlap.stale, input) };
+    const cause = explain(stale, evidence, input);
+    if (cause) return cause;
   }
   return undefined;
 }

@@ -1,0 +1,52 @@
+/**
+ * The client acted on after its lock had told it that it is not the owner any more.
+ *
+ * Example: c1 sleeps within an extension until its lease is nearly over. The next extension is refused, and c1, which does not look
+ * at that answer (`--careless`), works on until another client is granted the key, and beside that one.
+ *
+ * Named where the refusal had been read before the two held beside each other, and nothing extended the hold after it: so all
+ * that it did beside the other one it did against its lock's own word.
+ *
+ * Excludes every other failure: that a server was out of reach says nothing of who has the key.
+ */
+
+import type { Overlap } from '../../harness/record/facts/overlaps.js';
+import { moment } from '../../harness/record/facts/words.js';
+import { OP, OUTCOME } from '../../harness/record/history-table.js';
+import type { History } from '../../harness/vocabulary/history.js';
+import type { Cause, Hold } from '../../harness/vocabulary/verdict.js';
+
+const NOT_OWNER = 'not-owner';
+
+export function refusalIgnored(
+  { stale, fromNs }: Extract<Overlap, { class: 'stale' }>,
+  history: History,
+): Cause | undefined {
+  const refusal = refusalBefore(fromNs, stale, history);
+  if (!refusal) return undefined;
+  const { client, key, leaseEndNs, leaseMs, untilNs } = stale;
+  return {
+    name: 'refusal-ignored',
+    sentence: `${client} was told at ${moment(refusal.atNs)} that it is not the owner of ${key} any more, and acted as the holder until ${moment(untilNs)}.`,
+    chain: [
+      { atNs: stale.fromNs, text: `${client} was granted ${key}`, history: stale.evidence.at(1) },
+      { atNs: leaseEndNs, text: `${client}'s lease of ${leaseMs} ms ended`, history: stale.evidence.at(1) },
+      { atNs: refusal.atNs, text: `its lock refused to extend it (${NOT_OWNER})`, history: refusal.line },
+      { atNs: untilNs, text: `until then ${client} acted as the holder`, history: stale.evidence.at(-1) },
+    ].sort((a, b) => a.atNs - b.atNs),
+  };
+}
+
+/** The first refusal to extend the hold that was read by then, and after which nothing extended it. */
+function refusalBefore(byNs: number, { client, id }: Hold, { operations: ops }: History) {
+  const who = ops.clients.indexOf(client);
+  let refusal: { atNs: number; line: number } | undefined;
+  for (let row = 0; row < ops.count; row++) {
+    if (ops.client[row] !== who || ops.op[row] !== OP.extend || ops.id[ops.hold[row]!] !== id) continue;
+    const readNs = ops.readNs[row]!;
+    if (ops.outcome[row] === OUTCOME.ok) refusal = undefined;
+    else if (ops.outcome[row] === OUTCOME.fail && ops.reasons[ops.reason[row]!] === NOT_OWNER && readNs <= byNs)
+      refusal ??= { atNs: readNs, line: ops.completionLine[row]! };
+  }
+  return refusal;
+}
