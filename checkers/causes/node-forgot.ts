@@ -1,6 +1,6 @@
 /**
  * The node restarted without the key that it had granted: it came back under a new run id (or a fault record says that it
- * forgot), between the two grants, and the key was not there.
+ * forgot), between the two grants, and the key was not there, or was as it had been before the first.
  *
  * Excludes a restart before the first grant or after the second, one that kept the key, a removal by anybody, and what may have
  * gone while the old process was not watched.
@@ -13,6 +13,7 @@ import { intervalsOf, mayTakeEffectWithin } from '../../harness/record/facts/int
 import {
   isHidden,
   type KeyWrite,
+  keeps,
   ownerIs,
   RECKONING_NS,
   type SampleObservation,
@@ -25,6 +26,8 @@ import { lostBy } from './tenure.js';
 
 /** A server tells whole milliseconds, and its clock may be slewed. */
 const PTTL_SLACK_MS = 20;
+/** Of the end of a key's time, by one clock: both are told in whole milliseconds. */
+const END_SLACK_MS = 1;
 
 export const nodeForgot =
   ({ history }: CheckInput): Reason =>
@@ -172,7 +175,35 @@ function isAnothers(
     // What only a sample tells of may have been stored before.
     .filter(({ source }) => source !== 'sample' || later.hold.grantSentNs > downNs);
   if (since.some(({ value }) => ownerIs(stored.owner, value))) return false;
-  return !isTooYoung(sample, downNs, key, evidence);
+  return !isTooYoung(sample, downNs, key, evidence) && !isFromBefore(sample, earlier.write, key, evidence);
+}
+
+/**
+ * Whether a sample shows what the key had held before it was granted, to the end of its time: a server that lost what it wrote last
+ * comes back with what it had written before. To store the same value once more gives it a later end, unless that is a time of day.
+ */
+function isFromBefore(
+  { node, keys, wallMs }: SampleObservation,
+  granted: KeyWrite,
+  key: string,
+  evidence: Evidence,
+): boolean {
+  const { owner, pttlMs } = keys[key]!;
+  if (!wallMs || pttlMs < 0) return false;
+  const [fromMs, untilMs] = [
+    Math.floor(wallMs[0]) + pttlMs - END_SLACK_MS,
+    Math.ceil(wallMs[1]) + pttlMs + END_SLACK_MS,
+  ];
+  return evidence
+    .writes(node, key)
+    .some(
+      (write) =>
+        write.observation < granted.observation &&
+        keeps(write, owner) &&
+        !write.untilTimeOfDay &&
+        write.expiresWallMs >= fromMs &&
+        write.expiresWallMs <= untilMs,
+    );
 }
 
 /**

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { mutualExclusion } from '../../../../checkers/exclusion/mutual-exclusion.js';
 import type { FaultEffect } from '../../../../harness/vocabulary/history.js';
-import { KEY, Story } from '../build.js';
+import { EPOCH_WALL_MS, KEY, Story } from '../build.js';
 import { causeNames, FIRST_TAKE, grantedByR1, overwrites, SECOND_TAKE, twoGrants } from './two-grants.js';
 
 const sent = (value = 'value-of-c1', untilMs = 5_999) => [
@@ -73,6 +73,37 @@ describe('node-forgot', () => {
       'node-forgot',
     );
     expect(found(4_700, jump(2.2)(restarted()))).not.toContain('node-forgot');
+  });
+
+  it('takes what is found for what was there before the grant where it ends when that would have', () => {
+    // c3 had it from 0.6 s on, for 2.2 s, and released it; the server comes back with that, for what it wrote last was lost.
+    const had = (take = (story: Story) => story.take(0.6, 'r1', 'c3', 'value-of-c3', 0, 2_200)) =>
+      take(twoGrants().watch(0, 'r1').sample(0.5, 'r1'))
+        .unlock(0.8, 'r1', 'c3')
+        .take(FIRST_TAKE, 'r1', 'c1')
+        .sample(1.2, 'r1', { owner: 'value-of-c1' })
+        .watch(2, 'r1', false)
+        .watch(2.3, 'r1');
+    const wallMs: [number, number] = [EPOCH_WALL_MS + 2_500, EPOCH_WALL_MS + 2_500];
+    const found = (pttlMs: number, fields: Parameters<Story['sample']>[2] = { wallMs }, story = had()) =>
+      retaken(story.sample(2.5, 'r1', { ...back, owner: 'value-of-c3', pttlMs, ...fields }));
+    expect(found(300)).toEqual(['node-forgot']);
+    expect(found(296)).toEqual(['unexplained']);
+    expect(found(304)).toEqual(['unexplained']);
+    expect(found(300, {})).toEqual(['unexplained']);
+    expect(found(300, { wallMs, owner: 'value-of-c9' })).toEqual(['unexplained']);
+    // Whoever stores the same again until the same time of day gives it the same end.
+    const untilThen = ['SET', KEY, 'value-of-c3', 'PXAT', String(EPOCH_WALL_MS + 2_800), 'NX'];
+    expect(
+      found(
+        300,
+        { wallMs },
+        had((story) => story.command(0.6, 'r1', 'c3', untilThen)),
+      ),
+    ).toEqual(['unexplained']);
+    // What was stored after the grant took it.
+    const later = restarted().command(1.5, 'r1', 'c3', ['SET', KEY, 'value-of-c3', 'PX', '1300']);
+    expect(found(300, { wallMs }, later)).not.toContain('node-forgot');
   });
 
   it('is said of a grant by a clock that had jumped and was set right before the node died', () => {
