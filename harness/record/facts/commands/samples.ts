@@ -87,12 +87,12 @@ function shownBy(stored: StoredSample, sample: SampleLine, fieldsLast: Times): S
   return { exists: 'yes', held: heldIn(stored, fieldsLast), expires: timesOf(stored, sample) };
 }
 
-/** When the time is over of what is shown. */
-function timesOf({ pttlMs }: StoredSample, { wall, exact }: SampleLine): Times {
+/** When the time is over of what is shown. A server counts it from the millisecond that has begun. */
+function timesOf({ pttlMs }: StoredSample, { wall, between = wall, exact }: SampleLine): Times {
   if (pttlMs < 0) return NEVER;
   return {
     fromMs: Math.floor(wall.fromMs) + pttlMs - (exact ? 0 : READ_BEFORE_MS),
-    untilMs: Math.ceil(wall.untilMs) + pttlMs,
+    untilMs: (exact ? Math.floor(between.untilMs) : Math.ceil(wall.untilMs)) + pttlMs,
   };
 }
 

@@ -67,6 +67,14 @@ describe('what a look shows', () => {
     expect(shownBy({ owner: 'v', pttlMs: -1 })).toEqual(present(text('v')));
   });
 
+  test('its time to live by the millisecond that had begun, where fractions are told', () => {
+    const stored = { owner: 'v', pttlMs: 2_000 };
+    const seen = (...[fromMs, untilMs]: [number, number]) =>
+      refined(UNKNOWN, KEY, { ...look(stored), between: { fromMs, untilMs } }, false);
+    expect(seen(3_000.2, 3_000.9)).toEqual(present(text('v'), times(5_000)));
+    expect(seen(3_000.2, 3_001)).toEqual(present(text('v'), times(5_000, 5_001)));
+  });
+
   test('nothing of what expired while it was looked at; that it is not there', () => {
     expect(shownBy({ owner: 'v', pttlMs: -2 })).toBeUndefined();
     expect(shownBy()).toBe(ABSENT);
