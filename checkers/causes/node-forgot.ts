@@ -183,13 +183,14 @@ function isAnothers(
  * comes back with what it had written before. To store the same value once more gives it a later end, unless that is a time of day.
  */
 function isFromBefore(
-  { node, keys, wallMs }: SampleObservation,
+  { node, role, keys, wallMs }: SampleObservation,
   granted: KeyWrite,
   key: string,
   evidence: Evidence,
 ): boolean {
   const { owner, pttlMs } = keys[key]!;
-  if (!wallMs || pttlMs < 0) return false;
+  // A replica has what its primary has.
+  if (role !== 'primary' || !wallMs || pttlMs < 0) return false;
   const [fromMs, untilMs] = [
     Math.floor(wallMs[0]) + pttlMs - END_SLACK_MS,
     Math.ceil(wallMs[1]) + pttlMs + END_SLACK_MS,

@@ -91,6 +91,7 @@ describe('node-forgot', () => {
     expect(found(296)).toEqual(['unexplained']);
     expect(found(304)).toEqual(['unexplained']);
     expect(found(300, {})).toEqual(['unexplained']);
+    expect(found(300, { wallMs, role: 'replica' })).toEqual(['unexplained']);
     expect(found(300, { wallMs, owner: 'value-of-c9' })).toEqual(['unexplained']);
     // Whoever stores the same again until the same time of day gives it the same end.
     const untilThen = ['SET', KEY, 'value-of-c3', 'PXAT', String(EPOCH_WALL_MS + 2_800), 'NX'];
