@@ -14,7 +14,7 @@ import { wasGivenUp } from './given-up.js';
 import { grantedMs, leaseKindOf } from './lease-kind.js';
 import { once } from './once.js';
 import { attemptSentNs, ownStamp, trustedClients } from './operations.js';
-import { type LeaseTerm, leaseEndAfter, type Renewal, saidOf, toldRenewals } from './renewals.js';
+import { type LeaseTerm, leaseEndAfter, provenBounds, type Renewal, saidOf, toldRenewals } from './renewals.js';
 
 const ENDED_BY = ['history-end', 'release', 'client-down', 'lost'] as const satisfies Hold['endedBy'][];
 const RELEASED = ['ok', 'fail', 'info'] as const;
@@ -242,11 +242,14 @@ class Drawing {
     for (let from = 0, to = 0; from < renewals.length; from = to) {
       const { k } = renewals[from]!;
       while (to < renewals.length && renewals[to]!.k === k) to++;
-      holds.leaseEndNs[k] = leaseEndAfter(this.leased(k), holds.untilNs[k]!, renewals.slice(from, to));
+      const proven = { fromNs: holds.fromNs[k]!, untilNs: holds.untilNs[k]! };
+      const { leaseEndNs, untilNs } = provenBounds(this.leased(k), proven, renewals.slice(from, to));
+      holds.leaseEndNs[k] = leaseEndNs;
+      holds.untilNs[k] = untilNs;
     }
   }
 
-  /** An owner that takes a reentrant lock again sets the expiry of what it holds already. */
+  /** An owner that takes a reentrant lock again sets the expiry of what it holds already; in another mode it may. */
   private nestedGrants(): Renewal[] {
     const { holds } = this;
     const renewals: Renewal[] = [];
@@ -255,7 +258,10 @@ class Drawing {
       const place = holds.client[k]! * this.history.operations.keys.length + holds.key[k]!;
       const outer = (open.get(place) ?? []).filter((one) => holds.untilNs[one]! > holds.fromNs[k]!);
       const line = this.history.operations.completionLine[holds.row[k]!]!;
-      for (const one of outer) renewals.push({ k: one, ...this.leased(k), known: true, line });
+      for (const one of outer) {
+        const inOtherMode = holds.shares[one] !== holds.shares[k];
+        renewals.push({ k: one, ...this.leased(k), known: true, inOtherMode, line });
+      }
       outer.push(k);
       open.set(place, outer);
     }

@@ -14,7 +14,7 @@ import type { LeaseKind, LockMode } from '../../vocabulary/protocol.js';
 import type { Hold, HoldLedger, OpenHold } from '../../vocabulary/verdict.js';
 import { wasGivenUp } from './given-up.js';
 import { grantedMs } from './lease-kind.js';
-import { type LeaseTerm, leaseEndAfter, saidToEndNs } from './renewals.js';
+import { type LeaseTerm, provenBounds, saidToEndNs } from './renewals.js';
 
 type Invoke = Extract<HistoryEvent, { type: 'invoke' }>;
 type Completion = Extract<HistoryEvent, { type: 'ok' | 'fail' | 'info' }>;
@@ -114,7 +114,7 @@ export class Ledger implements HoldLedger {
     if (endNs === undefined) this.wait(invoke.key, -1);
     if (completion.type !== 'ok') return;
     const granted = new Entry(invoke, completion, endNs, this.leaseKind ?? 'timed');
-    // An owner that takes a reentrant lock again sets the expiry of what it holds already.
+    // An owner that takes a reentrant lock again sets the expiry of what it holds already; in another mode it may.
     for (const outer of this.holds.values())
       if (outer.client === granted.client && outer.key === granted.key) outer.takenAgain(granted);
     this.holds.set(id, granted);
@@ -161,6 +161,8 @@ interface LedgerRenewal {
   known?: false;
   /** Of a grant within the hold: it renewed it only if the hold was not over by then. */
   withinNs?: number;
+  /** As in `Renewal`. */
+  inOtherMode?: boolean;
 }
 
 const NESTED = 0;
@@ -248,8 +250,9 @@ class Entry implements OpenHold {
     this.renew(type === 'ok' ? renewal : { ...renewal, known: false });
   }
 
-  takenAgain({ term, saidNs, fromNs }: Entry): void {
-    this.renew({ ...term, saidNs, rank: NESTED, withinNs: fromNs });
+  takenAgain({ term, saidNs, fromNs, mode }: Entry): void {
+    const inOtherMode = (mode === 'read') !== (this.mode === 'read');
+    this.renew({ ...term, saidNs, rank: NESTED, withinNs: fromNs, inOtherMode });
   }
 
   /** Keeps them in the order in which they were sent, which need not be that in which they are heard of. */
@@ -266,15 +269,14 @@ class Entry implements OpenHold {
     const { untilNs, endedBy } = this.end(nowNs);
     const renewals = [...this.renewals, ...this.extensions.values()]
       .filter(({ withinNs }) => withinNs === undefined || untilNs > withinNs)
-      .map((renewal): LeaseTerm & { known: boolean } => ({ ...renewal, known: renewal.known ?? true }));
+      .map((renewal) => ({ ...renewal, known: renewal.known ?? true }));
     return {
       client,
       key,
       id,
       fromNs,
-      untilNs,
       endedBy,
-      leaseEndNs: leaseEndAfter({ ...this.term, saidNs: this.saidNs }, untilNs, renewals),
+      ...provenBounds({ ...this.term, saidNs: this.saidNs }, { fromNs, untilNs }, renewals),
       grantSentNs,
       leaseMs,
       ...(this.mode && { mode: this.mode }),

@@ -6,6 +6,7 @@
  * it was sent.
  */
 import type { History } from '../../vocabulary/history.js';
+import type { Hold } from '../../vocabulary/verdict.js';
 import { NOTICE, OP, OUTCOME } from '../history-table.js';
 import { attemptSentNs, ownStamp, trustedClients } from './operations.js';
 
@@ -18,6 +19,8 @@ export interface Renewal {
   saidNs?: number;
   /** False: it may not have been carried out. */
   known: boolean;
+  /** It is a grant in another mode, that may have renewed this one. */
+  inOtherMode?: boolean;
   /** The history line that told of it, or that asked for it where nothing told. */
   line: number;
 }
@@ -69,6 +72,28 @@ export function leaseEndAfter(
   }
   const unknown = renewals.filter(({ known }) => !known);
   return Math.min(askedEndNs(last), last.saidNs ?? Number.POSITIVE_INFINITY, ...unknown.map(askedEndNs));
+}
+
+/**
+ * The lease's end, and until when a hold is proven that lasted from `fromNs` to `untilNs`.
+ *
+ * Where a writer also reads, or a reader is to write, one lock gives all that the client holds the new time, and another keeps a
+ * time for each (`inOtherMode`). Between the two ends it is not known whether the lease ran, and so from the first of them on
+ * nothing is said of the hold.
+ */
+export function provenBounds(
+  granted: LeaseTerm,
+  { fromNs, untilNs }: Pick<Hold, 'fromNs' | 'untilNs'>,
+  renewals: readonly (LeaseTerm & { known: boolean; inOtherMode?: boolean })[],
+): Pick<Hold, 'untilNs' | 'leaseEndNs'> {
+  const together = leaseEndAfter(granted, untilNs, renewals);
+  const apart = leaseEndAfter(
+    granted,
+    untilNs,
+    renewals.filter(({ inOtherMode }) => !inOtherMode),
+  );
+  const leaseEndNs = Math.min(together, apart);
+  return { leaseEndNs, untilNs: together === apart ? untilNs : Math.max(fromNs, Math.min(untilNs, leaseEndNs)) };
 }
 
 /** Of a grant or an extension in that row; where its client's stamps cannot be trusted, counted from when it was sent. */

@@ -198,6 +198,21 @@ describe('the lease', () => {
     expect(only(story).leaseEndNs).toBe(ns(4));
   });
 
+  it('runs on from a grant within the hold; whether it does from one in another mode is not known, nor what the hold was then', () => {
+    const outer = (mode: 'read' | 'write', inner: 'read' | 'write', options = {}) => {
+      const story = new Story().grant('c1', 1, { mode, leaseMs: 5_000 }).grant('c1', 3, { mode: inner, ...options });
+      const [hold] = [...holdsOf(story.release('c1', 4).release('c1', 9, { hold: 1 }).history())];
+      return [hold!.leaseEndNs, hold!.untilNs].map((at) => Math.round(at / 1e8) / 10);
+    };
+    expect(outer('write', 'write')).toEqual([8, 9]);
+    expect(outer('read', 'read')).toEqual([8, 9]);
+    expect(outer('write', 'read')).toEqual([6, 6]);
+    expect(outer('read', 'write')).toEqual([6, 6]);
+    expect(outer('write', 'read', { leaseMs: 2_000 })).toEqual([5, 5]);
+    // Both end then.
+    expect(outer('write', 'read', { leaseMs: 3_000 })).toEqual([6, 9]);
+  });
+
   it('ended where it first ran out, although it was renewed later', () => {
     expect(only(new Story().grant('c1', 1, { grantSent: 1 }).renewed('c1', 7).release('c1', 12)).leaseEndNs).toBe(
       ns(6),
