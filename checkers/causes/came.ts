@@ -13,7 +13,15 @@ import type { EffectSpan } from '../../harness/record/facts/effects.js';
 import type { Evidence } from '../../harness/record/facts/evidence.js';
 import { type KeyWrite, removes } from '../../harness/record/facts/key-writes.js';
 import { type Contest, ranBy } from './contest.js';
-import { BLUR_MS, isReplicated, keptItsData, mayHaveBeenOver, ranAnew, wasPrimaryThroughout } from './meanwhile.js';
+import {
+  BLUR_MS,
+  isReplicated,
+  keptItsData,
+  mayHaveBeenOver,
+  ranAnew,
+  UNSEEN_NS,
+  wasPrimaryThroughout,
+} from './meanwhile.js';
 
 /** Whether the earlier grant's write may have come to the later one's node by then, and gone again before the later grant. */
 export function mayHaveCome(contest: Contest, evidence: Evidence, byNs: number): boolean {
@@ -64,7 +72,21 @@ function lastToLoad({ later }: Contest, evidence: Evidence, byNs: number): numbe
   const { node } = later.write;
   const ranNs = ranBy(later);
   const promoted = evidence.firstSample(node, byNs, ({ role }) => role === 'primary')?.[1].atNs ?? ranNs;
-  return promoted < ranNs && wasPrimaryThroughout(node, promoted, ranNs, evidence) ? promoted : ranNs;
+  if (promoted >= ranNs || !wasPrimaryThroughout(node, promoted, ranNs, evidence)) return ranNs;
+  const readNs = readAsPrimary(node, byNs, promoted, evidence)?.fromNs ?? promoted;
+  return promoted - readNs <= UNSEEN_NS ? readNs : promoted;
+}
+
+/** The fault by which a node was made primary between two instants, if one was: from then on it had said so itself. */
+export function readAsPrimary(
+  node: string,
+  fromNs: number,
+  untilNs: number,
+  { effects }: Evidence,
+): EffectSpan | undefined {
+  return effects
+    .spans('replaced')
+    .find((span) => span.effect.by === node && span.fromNs > fromNs && span.fromNs < untilNs);
 }
 
 /** Whether the key may have gone from a node after the earlier grant: by a request, an eviction, its time, or what was not seen. */

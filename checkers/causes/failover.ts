@@ -12,7 +12,7 @@ import type { Evidence } from '../../harness/record/facts/evidence.js';
 import { isHidden, type SampleObservation } from '../../harness/record/facts/key-writes.js';
 import { moment } from '../../harness/record/facts/words.js';
 import type { CauseLink } from '../../harness/vocabulary/verdict.js';
-import { mayHaveCome, whyApart } from './came.js';
+import { mayHaveCome, readAsPrimary, whyApart } from './came.js';
 import { type Contest, grantLink, leaseLink, type Reason, ranBy } from './contest.js';
 import { ANSWERED_WITHIN_NS, hadTimeLeft, type Party, ranAnew, wasPrimaryThroughout } from './meanwhile.js';
 import { lostBy } from './tenure.js';
@@ -29,8 +29,9 @@ export const failoverLostWrite: Reason = (contest, evidence) => {
   const promoted = evidence
     .samples(to, asReplica[1].atNs, later.write.atNs)
     .find(([, sample]) => sample.role === 'primary');
+  const readBack = readAsPrimary(to, asReplica[1].atNs, later.write.atNs, evidence);
   // It may have come back without the write, and another have taken that over from it.
-  const byNs = promoted?.[1].atNs ?? later.write.atNs;
+  const byNs = Math.min(promoted?.[1].atNs ?? later.write.atNs, readBack?.fromNs ?? Number.POSITIVE_INFINITY);
   if (ranAnew(from, earlier.write.atNs, byNs, evidence)) return undefined;
   const without = withoutWrite(contest, evidence, asReplica[1].atNs);
   if (!without) return undefined;
@@ -45,6 +46,7 @@ export const failoverLostWrite: Reason = (contest, evidence) => {
       promoted
         ? { atNs: promoted[1].atNs, text: `${to} was primary`, observation: promoted[0] }
         : { atNs: later.write.atNs, text: `${to} served a write as primary`, observation: later.write.observation },
+      ...(readBack ? [{ atNs: readBack.fromNs, text: readBack.record.did, history: readBack.record.i }] : []),
       without,
       grantLink(later),
       leaseLink(earlier),

@@ -23,7 +23,7 @@ export const READING_MS = 50;
 /** A look at a server was answered at most so long before it was recorded. */
 export const ANSWERED_WITHIN_NS = 20e6;
 /** A server that is made a replica is not made primary again within this: others have to miss the new one, and agree on it. */
-const UNSEEN_NS = 500e6;
+export const UNSEEN_NS = 500e6;
 /** A server that starts again is looked at within this time. */
 const LOOKED_AT_WITHIN_NS = 100e6;
 

@@ -93,6 +93,28 @@ describe('failover-lost-write', () => {
     expect(texts.join()).not.toContain('could not reach');
   });
 
+  it('is named where the old primary was back before the next look at the new one, which had said by then that it is one', () => {
+    const back = (readAt: number, by = 'r2', lookAt = 2.5) =>
+      only(
+        failover()
+          .watch(2.05, 'r1', false)
+          .fault(readAt, 0, 'failover', 'strike', {
+            effects: [{ kind: 'replaced', who: ['r1'], by, sinceNs: readAt * 1e9 }],
+          })
+          .watch(2.2, 'r1')
+          .sample(2.2, 'r1', { runId: 'run-2' })
+          .sample(lookAt, 'r2')
+          .take(RETAKEN, 'r2', 'c2'),
+      ).name;
+    expect(back(2.1)).toBe('failover-lost-write');
+    expect(back(2.3)).toBe('unexplained');
+    expect(back(2.1, 'r3')).toBe('unexplained');
+    // It may have been a replica again until then.
+    expect(back(2.1, 'r2', 2.7)).toBe('unexplained');
+    // It was a replica after that.
+    expect(back(1.9)).toBe('unexplained');
+  });
+
   it('is not named once a slot has been moved: the two may be of different shards', () => {
     const moves = (slotMovesAt: number) =>
       only(
