@@ -262,7 +262,7 @@ const descriptions: Record<string, Description> = {
       'Work took longer than the lease: a longer lease or its renewal makes that rarer; only a resource that checks fencing tokens contains it.',
     ),
   },
-  'refusal-ignored': {
+  'loss-ignored': {
     phrase: 'the client went on although its lock had refused to extend',
     blame: lease(
       'Its lock had told the client that it does not have the key any more: what works on all the same only a resource that checks fencing tokens contains.',

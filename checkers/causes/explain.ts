@@ -25,13 +25,13 @@ import { extendedByNothing } from './extended-by-nothing.js';
 import { failoverLostWrite, splitBrain } from './failover.js';
 import { grantedBeside } from './granted-beside.js';
 import { grantedWhileDown } from './granted-while-down.js';
+import { lossIgnored } from './loss-ignored.js';
 import { minorityGranted } from './minority-granted.js';
 import { neverGranted } from './never-granted.js';
 import { nodeForgot } from './node-forgot.js';
 import { notRenewedThere, type Unrenewed, unrenewedSentences } from './not-renewed-there.js';
 import { overwritten } from './overwritten.js';
 import { goneLinkOf, ownRecordCause } from './own-record.js';
-import { refusalIgnored } from './refusal-ignored.js';
 import { releasedByItself } from './released-by-itself.js';
 import { releasedByOther } from './released-by-other.js';
 import { failoverLostRenewal } from './renewal-lost.js';
@@ -152,7 +152,7 @@ function staleCause(
   input: CheckInput,
 ): Cause | undefined {
   const { stale } = overlap;
-  const cause = firstReason(stale, evidence, input) ?? refusalIgnored(overlap, input.history);
+  const cause = firstReason(stale, evidence, input) ?? lossIgnored(overlap, input.history);
   return cause && { ...cause, chain: withGone(cause.chain, stale, input) };
 }
 

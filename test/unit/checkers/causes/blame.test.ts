@@ -100,7 +100,7 @@ const BY_CAUSE: Record<BlameName, readonly string[]> = {
     'failover-lost-row',
     'failover-lost-extension',
   ],
-  lease: ['client-paused', 'client-slow', 'refusal-ignored'],
+  lease: ['client-paused', 'client-slow', 'loss-ignored'],
   // Whether the lock could have told its client depends on the holds; whether it looked in time, on what servers carried out.
   unexplained: ['unexplained', 'client-cut-off', 'granted-late'],
 };

@@ -79,9 +79,9 @@ export const WITHOUT_ORACLE: Readonly<Record<string, { why: string; tests: strin
     why: 'no model has scripts that a server may know or not, and MONITOR does not show what it answered',
     tests: 'causes/script-unknown.test.ts',
   },
-  'refusal-ignored': {
+  'loss-ignored': {
     why: 'no model has a client that does not look at what its lock tells it',
-    tests: 'causes/refusal-ignored.test.ts',
+    tests: 'causes/loss-ignored.test.ts',
   },
   'released-meanwhile': {
     why: 'it is named of one kind of finding only, whose checker asks for each of its links before it accuses, and no model has what a lock tells its client after a release',

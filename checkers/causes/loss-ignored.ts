@@ -18,7 +18,7 @@ import type { Cause, Hold } from '../../harness/vocabulary/verdict.js';
 
 const NOT_OWNER = 'not-owner';
 
-export function refusalIgnored(
+export function lossIgnored(
   { stale, fromNs }: Extract<Overlap, { class: 'stale' }>,
   history: History,
 ): Cause | undefined {
@@ -26,7 +26,7 @@ export function refusalIgnored(
   if (!refusal) return undefined;
   const { client, key, leaseEndNs, leaseMs, untilNs } = stale;
   return {
-    name: 'refusal-ignored',
+    name: 'loss-ignored',
     sentence: `${client} was told at ${moment(refusal.atNs)} that it is not the owner of ${key} any more, and acted as the holder until ${moment(untilNs)}.`,
     chain: [
       { atNs: stale.fromNs, text: `${client} was granted ${key}`, history: stale.evidence.at(1) },

@@ -1,4 +1,4 @@
-/** Each link of `refusal-ignored`, taken away in turn. */
+/** Each link of `loss-ignored`, taken away in turn. */
 import { describe, expect, it } from 'vitest';
 import { mutualExclusion } from '../../../../checkers/exclusion/mutual-exclusion.js';
 import { Story } from '../build.js';
@@ -19,11 +19,11 @@ function story(told: (story: Story) => Story): Story {
   return told(begun).grant('c2', 7).release('c1', 9).release('c2', 10);
 }
 
-describe('refusal-ignored', () => {
+describe('loss-ignored', () => {
   it('is said of a client that was refused before the next one held, and worked on', () => {
     const [found] = mutualExclusion.check(story((one) => one.extend('c1', 6.5, 5000, REFUSED)).input()).violations;
     expect(found!.cause).toMatchObject({
-      name: 'refusal-ignored',
+      name: 'loss-ignored',
       sentence: expect.stringMatching(
         /^c1 was told at 6\.503 s that it is not the owner of .* any more, and acted as /,
       ),
@@ -38,7 +38,7 @@ describe('refusal-ignored', () => {
 
   it('is said by the first refusal, whatever else failed after it', () => {
     const told = story((one) => one.extend('c1', 6.5, 5000, REFUSED).extend('c1', 6.7, 5000, { type: 'info' }));
-    expect(causeNames(told)).toEqual(['refusal-ignored']);
+    expect(causeNames(told)).toEqual(['loss-ignored']);
   });
 
   it.each<[string, (story: Story) => Story]>([
@@ -58,6 +58,6 @@ describe('refusal-ignored', () => {
     ],
     ['it was extended after that', (one) => one.extend('c1', 6.3, 5000, REFUSED).extend('c1', 6.5)],
   ])('is not said where %s', (_, told) => {
-    expect(causeNames(story(told)).filter((name) => name === 'refusal-ignored')).toEqual([]);
+    expect(causeNames(story(told)).filter((name) => name === 'loss-ignored')).toEqual([]);
   });
 });
