@@ -79,13 +79,32 @@ function reasonsFor(input: CheckInput): readonly Reason[] {
  */
 export function explainerOf(input: CheckInput): (overlap: Overlap) => Cause {
   const windows = new EvidenceWindows(input);
-  const explain = (overlap: Overlap) => causeOf(overlap, windows.around(overlap), input);
+  const explain = (overlap: Overlap): Cause => {
+    const causes: Cause[] = [];
+    for (const one of heldBy(overlap)) {
+      const cause = causeOf(one, windows.around(one), input);
+      if (cause.name !== 'unexplained') return cause;
+      causes.push(cause);
+    }
+    return causes[0]!;
+  };
   return (overlap) => {
     const cause = explain(overlap);
     const outermost = cause.name === 'unexplained' ? outermostOf(overlap, input) : undefined;
     const outer = outermost && explain(outermost);
     return outer && outer.name !== 'unexplained' ? outer : cause;
   };
+}
+
+/**
+ * The overlap as that of the last holder and each one of those who held then: had any permit of theirs not been lost, there would have
+ * been none for it. It is the stale hold alone that is to be explained where leases had ended.
+ */
+function heldBy(overlap: Overlap): Overlap[] {
+  const { first, others } = overlap;
+  if (overlap.class === 'stale') return [overlap];
+  const held = [first, ...others];
+  return held.map((one) => ({ ...overlap, first: one, others: held.filter((other) => other !== one) }));
 }
 
 /** The overlap of the holds in which these two are nested, if exclusion was broken by them as well. */

@@ -7,6 +7,7 @@
  */
 
 import { clockMovesOf, mayMoveBetween } from '../../harness/record/facts/clock-moves.js';
+import { ownersOf, storedBy, stores } from '../../harness/record/facts/commands/changes.js';
 import type { Evidence } from '../../harness/record/facts/evidence.js';
 import { isOthersToo } from '../../harness/record/facts/grants.js';
 import { intervalsOf, mayTakeEffectWithin } from '../../harness/record/facts/intervals.js';
@@ -84,31 +85,50 @@ export const nodeForgot =
  */
 function mayHaveGoneBefore(
   contest: Contest,
-  { backNs }: Restart,
+  restart: Restart,
   history: CheckInput['history'],
   evidence: Evidence,
 ): boolean {
   const { earlier, gone, key } = contest;
   const { write, hold } = earlier;
   const { node } = gone;
+  const { backNs } = restart;
   const writes = evidence.writes(node, key);
   const ran = ranBefore(contest, evidence);
   const others = writes.filter((one) => !ran.has(one));
   if (isOthersToo(write.value!, hold, others)) return true;
   const unseen = {
-    fromNs: ranFrom(write),
+    fromNs: ranFrom(lastPrinted(contest, restart, evidence)),
     untilNs: evidence.watchedThroughout(node, backNs, gone.atNs) ? backNs : gone.atNs,
   };
   const wasPrimary = wasPrimaryThroughout(node, unseen.fromNs, unseen.untilNs, evidence);
   // The holder's own commands remove what it holds, too, and show how this lock does that.
   const meddling = writes.filter(
-    ({ effect, script, client }) =>
-      !script && (effect === 'remove' || (effect === 'prolong' && client !== hold.client)),
+    (one) =>
+      !one.script &&
+      ((one.effect === 'remove' && !namesItsOwn(one)) || (one.effect === 'prolong' && one.client !== hold.client)),
   );
   const named = meddling.filter(({ client }) => client !== undefined);
   const nameless = meddling.filter(({ client }) => client === undefined);
   const maybeCopied = nameless.length > 0 && (!wasPrimary || !nameless.every((one) => isReplicated(one, evidence)));
   return maybeCopied || mayMeddle(named, key, unseen, history);
+}
+
+/** What the old process printed last about the key, if all that it ran before is known: it prints in the order in which it runs. */
+function lastPrinted({ earlier, gone, key }: Contest, { lost }: Restart, evidence: Evidence): KeyWrite {
+  const { write } = earlier;
+  const last = lost && evidence.writes(gone.node, key).findLast(({ observation }) => observation < lost[0]);
+  return last && evidence.watchedThroughout(gone.node, write.atNs, last.atNs) ? last : write;
+}
+
+/** They remove from a key what they name, and leave what others stored there beside it. */
+const REMOVES_BY_NAME = new Set(['HDEL', 'SREM', 'ZREM', 'LREM']);
+
+/** Whether a request removed by name what its own client had stored: it would have left anybody else's. */
+function namesItsOwn({ command, client, before, after }: KeyWrite): boolean {
+  if (!REMOVES_BY_NAME.has(command) || client === undefined || !before || !after) return false;
+  const removed = ownersOf(before).filter((owner) => stores(after, owner) === 'no');
+  return removed.length > 0 && removed.every((owner) => storedBy(before, owner)?.client === client);
 }
 
 /**
@@ -222,6 +242,8 @@ function isTooYoung({ node, atNs, keys }: SampleObservation, downNs: number, key
 interface Restart {
   /** The last look at the old process. */
   ranNs: number;
+  /** The end of watching the old process; absent: it is not recorded. */
+  lost?: ReturnType<Evidence['watchLost']>;
   /** By then the old process was gone. */
   downNs: number;
   /** From when on samples are the new process's. */
@@ -266,6 +288,7 @@ function restartBetween(node: string, fromNs: number, untilNs: number, evidence:
   return {
     ranNs,
     backNs,
+    lost,
     downNs: lost?.[1].atNs ?? fault?.atNs ?? backNs,
     links: links.sort((a, b) => a.atNs - b.atNs),
   };

@@ -31,6 +31,25 @@ it('a permit that another one gave back is explained as a lock is', () => {
   expect(causeNames(story.take(SECOND_TAKE, 'r1', 'c2'))).toEqual(['released-by-other']);
 });
 
+describe('of several permits that were held when one too many was granted', () => {
+  const member = (story: Story, at: number, client: string) =>
+    story.command(at, 'r1', client, ['ZADD', KEY, '9999', `value-of-${client}`]);
+  /** c1's permit is there from 1 s on, c2's and c3's from 2.6 and 3 s on; c2 gives its own back first. */
+  const told = (meanwhile: (story: Story) => Story) => {
+    const story = new Story().promised({ kind: 'semaphore', permits: 2 }).up('c1').up('c2').up('c3');
+    story.grant('c1', 1).grant('c2', 2.6).grant('c3', 3).release('c2', 4).release('c1', 5).release('c3', 5);
+    member(story.watch(0, 'r1').sample(0.5, 'r1'), FIRST_TAKE, 'c1');
+    return causeNames(member(member(meanwhile(story), 2.599, 'c2'), 2.999, 'c3'));
+  };
+  const restarted = (story: Story) =>
+    story.watch(2, 'r1', false).watch(2.3, 'r1').sample(2.5, 'r1', { runId: 'run-2' });
+
+  it('any that was lost is the reason, also where another one is given back first', () => {
+    expect(told(restarted)).toEqual(['node-forgot']);
+    expect(told((story) => story)).toEqual(['unexplained']);
+  });
+});
+
 describe('of several nodes that granted both', () => {
   /** c1 is granted by r1 to r4. */
   const granted = () => {

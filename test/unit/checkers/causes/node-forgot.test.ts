@@ -156,6 +156,46 @@ describe('who removes what is there whosever it is', () => {
     expect(killed((story) => story.release('c3', [1.3, 1.5], failed))).toEqual(['unexplained']);
   });
 
+  it('may not have done so before what the server printed last, if it was watched until then', () => {
+    const printed = (meddles: (story: Story) => Story, at = 2.3) =>
+      killed((story) => meddles(story.release('c3', [2.1, 2.2], { hold: 1 })).take(at, 'r1', 'c2', 'refused'));
+    expect(killed((story) => story.release('c3', [2.1, 2.2], { hold: 1 }))).toEqual(['unexplained']);
+    expect(printed((story) => story)).toEqual(['node-forgot']);
+    expect(printed((story) => story, 2.15)).toEqual(['unexplained']);
+    expect(printed((story) => story, 2.9)).toEqual(['unexplained']);
+    expect(printed((story) => lostAt(story, 2.01))).toEqual(['unexplained']);
+  });
+
+  it('is nobody who removes by name what is its own', () => {
+    const member = (story: Story, at: number, client: string, ...argv: string[]) =>
+      story.command(at, 'r1', client, [argv[0]!, KEY, ...argv.slice(1)]);
+    const killed = (removes: string, removed: string) => {
+      const story = new Story().up('c1').up('c2').up('c3').watch(0, 'r1').sample(0.2, 'r1').grant('c3', 0.5);
+      story.release('c3', [0.9, 1.1]).grant('c1', 2).grant('c2', 4).release('c1', 5).release('c2', 5);
+      for (const [at, client] of [
+        [0.3, 'c2'],
+        [0.499, 'c3'],
+      ] as const)
+        member(story, at, client, 'ZADD', '9999', `value-of-${client}`);
+      member(story, 0.95, 'c3', removes, ...(removes === 'ZREM' ? [removed] : ['0', '9999']));
+      story.release('c3', [2.2, 2.9], { hold: 1 });
+      member(story, 1.999, 'c1', 'ZADD', '9999', 'value-of-c1');
+      return causeNames(
+        member(
+          lostAt(story.sample(2.4, 'r1', { owner: '"(a sorted set)"' }), 2.5).sample(3, 'r1', back),
+          3.999,
+          'c2',
+          'ZADD',
+          '9999',
+          'value-of-c2',
+        ),
+      );
+    };
+    expect(killed('ZREM', 'value-of-c3')).toEqual(['node-forgot']);
+    expect(killed('ZREM', 'value-of-c2')).toEqual(['unexplained']);
+    expect(killed('ZREMRANGEBYSCORE', '')).toEqual(['unexplained']);
+  });
+
   it('may have done so at any time where it was seen to do it at nothing', () => {
     expect(killed((story) => story.command(1.5, 'r1', 'c3', ['DEL', KEY]))).toEqual(['unexplained']);
   });
