@@ -124,11 +124,11 @@ function lastPrinted({ earlier, gone, key }: Contest, { lost }: Restart, evidenc
 /** They remove from a key what they name, and leave what others stored there beside it. */
 const REMOVES_BY_NAME = new Set(['HDEL', 'SREM', 'ZREM', 'LREM']);
 
-/** Whether a request removed by name what its own client had stored: it would have left anybody else's. */
+/** Whether a request removed by name what its own client had stored, or found nothing: it would have left anybody else's. */
 function namesItsOwn({ command, client, before, after }: KeyWrite): boolean {
   if (!REMOVES_BY_NAME.has(command) || client === undefined || !before || !after) return false;
   const removed = ownersOf(before).filter((owner) => stores(after, owner) === 'no');
-  return removed.length > 0 && removed.every((owner) => storedBy(before, owner)?.client === client);
+  return removed.every((owner) => storedBy(before, owner)?.client === client);
 }
 
 /**

@@ -169,7 +169,7 @@ describe('who removes what is there whosever it is', () => {
   it('is nobody who removes by name what is its own', () => {
     const member = (story: Story, at: number, client: string, ...argv: string[]) =>
       story.command(at, 'r1', client, [argv[0]!, KEY, ...argv.slice(1)]);
-    const killed = (removes: string, removed: string) => {
+    const killed = (removes: string, removed: string, also: string[] = []) => {
       const story = new Story().up('c1').up('c2').up('c3').watch(0, 'r1').sample(0.2, 'r1').grant('c3', 0.5);
       story.release('c3', [0.9, 1.1]).grant('c1', 2).grant('c2', 4).release('c1', 5).release('c2', 5);
       for (const [at, client] of [
@@ -178,6 +178,7 @@ describe('who removes what is there whosever it is', () => {
       ] as const)
         member(story, at, client, 'ZADD', '9999', `value-of-${client}`);
       member(story, 0.95, 'c3', removes, ...(removes === 'ZREM' ? [removed] : ['0', '9999']));
+      for (const [n, client] of also.entries()) member(story, 0.96 + n / 100, client, 'ZREM', `value-of-${client}`);
       story.release('c3', [2.2, 2.9], { hold: 1 });
       member(story, 1.999, 'c1', 'ZADD', '9999', 'value-of-c1');
       return causeNames(
@@ -193,6 +194,8 @@ describe('who removes what is there whosever it is', () => {
     };
     expect(killed('ZREM', 'value-of-c3')).toEqual(['node-forgot']);
     expect(killed('ZREM', 'value-of-c2')).toEqual(['unexplained']);
+    // The last one to give back leaves nothing, and once more finds nothing.
+    expect(killed('ZREM', 'value-of-c3', ['c2', 'c2'])).toEqual(['node-forgot']);
     expect(killed('ZREMRANGEBYSCORE', '')).toEqual(['unexplained']);
   });
 
