@@ -38,7 +38,7 @@ export const nodeForgot =
     const { node } = gone;
     if (!lostBy(tenure, 'gap')) return undefined;
     // What was read after the restart may have run before it.
-    const restart = restartBetween(node, granted.atNs, ranFrom(gone), evidence);
+    const restart = restartBetween(node, granted, ranFrom(gone), evidence);
     if (!restart || mayHaveGoneBefore(contest, restart, history, evidence)) return undefined;
     if (evidence.seenStored(node, key, granted.value, restart.backNs, gone.atNs)) return undefined;
     // It may have gone unseen from the old process, unless the last look at that shows it.
@@ -256,7 +256,8 @@ interface Restart {
  * themselves, or by the moment at which watching the node broke off. The connection of a server that runs on may break, too:
  * where it did so twice, neither is known to be the restart, nor what became of the key in the other.
  */
-function restartBetween(node: string, fromNs: number, untilNs: number, evidence: Evidence): Restart | undefined {
+function restartBetween(node: string, granted: KeyWrite, untilNs: number, evidence: Evidence): Restart | undefined {
+  const { atNs: fromNs } = granted;
   const before = evidence.lastSample(node, fromNs) ?? evidence.samples(node, fromNs, untilNs)[0];
   if (!before) return undefined;
   const { runId: oldId } = before[1];
@@ -267,12 +268,14 @@ function restartBetween(node: string, fromNs: number, untilNs: number, evidence:
   const { atNs: ranNs } = old.at(-1)![1];
   const lost = evidence.watchLost(node, ranNs, backNs);
   if (lost && evidence.watchLost(node, lost[1].atNs, backNs)) return undefined;
-  // The old process granted it: it was seen since, or watched all the time until then, and was lost after it.
-  if (ranNs < fromNs && !(lost && evidence.watchedThroughout(node, ranNs, fromNs))) return undefined;
+  // The old process granted it: it was seen since, or watched all the time until it was lost, which came after that in the record.
+  const isItsLast = lost && lost[0] > granted.observation && evidence.watchedThroughout(node, ranNs, ranNs);
+  if (ranNs < fromNs && !isItsLast) return undefined;
   if ((lost?.[1].atNs ?? backNs) > untilNs) return undefined;
   const { effects } = evidence;
   const fault = [...effects.on('forgot', node), ...effects.on('killed', node)].find(
-    (span) => span.fromNs > fromNs && span.fromNs < untilNs,
+    // What it ran is read a little after, and it may be dead by then.
+    (span) => span.fromNs > Math.min(ranNs, fromNs) && span.fromNs < untilNs,
   )?.record;
   // It was killed, and is known to have had its data again.
   if (fault && !fault.effects.some(({ kind }) => kind === 'forgot')) return undefined;

@@ -51,10 +51,29 @@ describe('a key may have gone before the restart, or after it', () => {
         .sample(0.5, 'r1')
         .watch(watchedNs, 'r1')
         .sample(0.55, 'r1', { unseen: [KEY] });
-      return retaken(lostAt(story.take(FIRST_TAKE, 'r1', 'c1'), 2).sample(2.5, 'r1', back));
+      story.command(FIRST_TAKE, 'r1', 'c1', ['SET', KEY, 'value-of-c1', 'PX', '5000']);
+      return retaken(lostAt(story, 2).sample(2.5, 'r1', back));
     };
     expect(since(0.1)).toEqual(['node-forgot']);
     expect(since(0.8)).toEqual(['unexplained']);
+    const lost = twoGrants().watch(0, 'r1').sample(0.5, 'r1').watch(0.6, 'r1', false).watch(0.7, 'r1');
+    expect(retaken(lost.take(FIRST_TAKE, 'r1', 'c1').sample(1.4, 'r1', back))).toEqual(['unexplained']);
+  });
+
+  it('where it was lost before it printed the grant, and not at that very moment', () => {
+    const forgot = { did: 'killed r1 without its data', effects: [{ kind: 'forgot' as const, who: ['r1'] }] };
+    const lost = (story: Story) => story.watch(FIRST_TAKE, 'r1', false);
+    const takes = (story: Story) => story.take(FIRST_TAKE, 'r1', 'c1');
+    const killed = (...does: ((story: Story) => Story)[]) => {
+      const story = twoGrants().watch(0, 'r1').sample(0.5, 'r1');
+      story.fault(FIRST_TAKE - 0.000_005, 0, 'amnesia', 'strike', forgot);
+      for (const one of does) one(story);
+      const again = story.watch(1.3, 'r1').sample(1.4, 'r1', back).take(SECOND_TAKE, 'r1', 'c2');
+      return mutualExclusion.check(again.input()).violations[0]!.cause;
+    };
+    expect(killed(lost, takes).name).toBe('unexplained');
+    expect(killed(takes, lost).name).toBe('node-forgot');
+    expect(killed(takes, lost).chain.map(({ text }) => text)).toContain('killed r1 without its data');
   });
 
   it('where nothing was seen of the old process before the second grant', () => {
