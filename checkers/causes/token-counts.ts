@@ -40,8 +40,9 @@ export function drawsOf(
 }
 
 /**
- * The only count that the hold's client was seen to make within its attempt that was granted, whatever it came to; undefined: it
- * made none, or several, or not all keys can be looked at.
+ * The only count that the hold's client was seen to make within its attempt that was granted, whatever it came to. Of several (its next
+ * attempt may have followed too soon to be told apart by clocks) the one that came to the hold's token, if all others certainly
+ * came to something else. Undefined: it made none, or that cannot be told, or not all keys can be looked at.
  */
 export function countFor(hold: Hold, evidence: Evidence, related: RelatedKeys): Draw | undefined {
   const counts: Draw[] = [];
@@ -52,7 +53,11 @@ export function countFor(hold: Hold, evidence: Evidence, related: RelatedKeys): 
     for (const key of keys)
       for (const change of reading.changes(key).list) if (isCountFor(hold, change)) counts.push({ node, key, change });
   }
-  return counts.length === 1 ? counts[0] : undefined;
+  if (counts.length === 1) return counts[0];
+  const token = String(hold.token);
+  const came = counts.map(({ change }) => countIn(change.after));
+  const isItsAlone = !came.includes(undefined) && came.filter((count) => count === token).length === 1;
+  return isItsAlone ? counts[came.indexOf(token)] : undefined;
 }
 
 /** Whether a change is a count by the hold's client within its attempt that was granted. */
