@@ -12,6 +12,7 @@
  * Excludes tokens that are counted anywhere else, a counter that expires, one that anybody sets or removes, deployments of more
  * than one server, and a restart of which no fault tells.
  */
+import type { Change } from '../../harness/record/facts/commands/changes.js';
 import type { EffectSpan } from '../../harness/record/facts/effects.js';
 import type { Evidence } from '../../harness/record/facts/evidence.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
@@ -31,7 +32,7 @@ export function counterForgotten(first: Hold, second: Hold, input: CheckInput): 
   const { key, change } = before;
   const { list } = evidence.readingOf(node)!.changes(key);
   if (countIn(change.after) !== String(first.token)) return undefined;
-  const killed = forgotBetween(node, change.atNs, second.grantSentNs, evidence);
+  const killed = forgotBetween(node, change, second.grantSentNs, evidence);
   if (!killed || !list.every(onlyCounts)) return undefined;
   const after = again.change;
   const { did } = killed.record;
@@ -48,14 +49,25 @@ export function counterForgotten(first: Hold, second: Hold, input: CheckInput): 
   };
 }
 
-/** A kill after which the node had forgotten something, after the first count was seen and known before the second attempt left. */
-function forgotBetween(node: string, fromNs: number, untilNs: number, { effects }: Evidence): EffectSpan | undefined {
-  return effects
+/** A kill after which the node had forgotten something, after the first count had run and known before the second attempt left. */
+function forgotBetween(
+  node: string,
+  count: Pick<Change, 'atNs' | 'line'>,
+  untilNs: number,
+  evidence: Evidence,
+): EffectSpan | undefined {
+  return evidence.effects
     .on('forgot', node)
     .find(
       ({ record, earliestNs }) =>
-        earliestNs > fromNs &&
+        (earliestNs > count.atNs || printedBefore(earliestNs, count.line, node, evidence)) &&
         record.atNs < untilNs &&
         record.effects.some((effect) => effect.kind === 'killed' && effect.who.includes(node)),
     );
+}
+
+/** Whether a line was printed by the process that was killed then, and read only after that: in the watch that the kill ended. */
+function printedBefore(killedNs: number, line: number, node: string, evidence: Evidence): boolean {
+  const lost = evidence.watchLost(node, killedNs - 1, Number.POSITIVE_INFINITY);
+  return lost !== undefined && lost[0] > line && evidence.watchedThroughout(node, killedNs - 1, killedNs - 1);
 }

@@ -77,6 +77,18 @@ it('is named where the lock was stored beside it, and a look found the server em
   expect(name({ first, also: (s) => s.sample(2.6, 'r1', { isEmpty: true }) })).toBe('node-forgot');
 });
 
+it('is named where the server was killed in the moment of the first count, which it had printed', () => {
+  const at = (killed: number, first: (s: Story) => Story) =>
+    name({ effects: KILLED.map((one) => ({ ...one, sinceNs: ns(killed) }) as FaultEffect), struck: killed, first });
+  const counts = (s: Story, since: number) => count(count(s, since, 'c3'), 0.9995, 'c1');
+  expect(at(0.9994, (s) => counts(s, 0.9).watch(0.9996, 'r1', false).watch(1.5, 'r1'))).toBe('node-forgot');
+  // By the process that came after it; and nobody watched it when it was killed.
+  const again = (lost: number) => (s: Story) =>
+    counts(s.watch(lost, 'r1', false).watch(0.952, 'r1').sample(0.98, 'r1', { isEmpty: true }), 0.99);
+  expect(at(0.95, again(0.951))).toBe('unexplained');
+  expect(at(0.95, again(0.949))).toBe('unexplained');
+});
+
 it('is named where its next attempt counted too soon to be told apart, if only one of the counts came to its token', () => {
   const looked = (s: Story) => s.sample(2.6, 'r1', { isEmpty: true });
   const first = (s: Story) => count(count(s, 0.9, 'c3'), 0.9995, 'c1').take(0.9996, 'r1', 'c1');
@@ -96,7 +108,8 @@ describe('not named', () => {
   it('where the second attempt may have left, or the first count run, when the server was alive or dead already', () => {
     expect(name({ struck: 2.9985 })).toBe('unexplained');
     const early = KILLED.map((effect) => ({ ...effect, sinceNs: ns(0.95) }) as FaultEffect);
-    expect(name({ effects: early, struck: 0.96 })).toBe('unexplained');
+    const first = (s: Story) => count(count(s, 0.9, 'c3').watch(0.97, 'r1', false).watch(0.98, 'r1'), 0.9995, 'c1');
+    expect(name({ effects: early, struck: 0.96, first })).toBe('unexplained');
   });
 
   it('where anybody did anything else to the counter, at any time', () => {
