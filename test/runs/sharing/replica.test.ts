@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { PlanStep } from '../../../harness/vocabulary/faults.js';
 import type { HistoryEvent, Observation } from '../../../harness/vocabulary/history.js';
-import { type Ended, freshFolder, namedCauses, torture } from '../../support/torture.js';
+import { type Ended, freshFolder, torture } from '../../support/torture.js';
 
 interface Seen extends Ended {
   history: HistoryEvent[];
@@ -121,8 +121,9 @@ describe('the virtual address', () => {
     expect(ran(run, 'r1', struckNs, healedNs)).toEqual([]);
     expect(served(run, next.node, struckNs, healedNs).length).toBeGreaterThan(1);
     // Whether a lost hold is still held when somebody asks for it is a matter of luck; why is never said wrongly.
-    const named = namedCauses(run.results);
-    expect(named.filter((cause) => !['failover-lost-write', 'failover-lost-renewal'].includes(cause))).toEqual([]);
+    const may = ['failover-lost-write', 'failover-lost-renewal', 'unexplained'];
+    // Whole, with the chain: what is said wrongly once in many runs is understood by that alone.
+    expect(run.results.violations.filter(({ cause }) => !may.includes(cause.name))).toEqual([]);
     expect(recovered(run)).toMatchObject({ missing: [] });
   });
 });
