@@ -56,18 +56,11 @@ function forgotBetween(
   untilNs: number,
   evidence: Evidence,
 ): EffectSpan | undefined {
-  return evidence.effects
-    .on('forgot', node)
-    .find(
-      ({ record, earliestNs }) =>
-        (earliestNs > count.atNs || printedBefore(earliestNs, count.line, node, evidence)) &&
-        record.atNs < untilNs &&
-        record.effects.some((effect) => effect.kind === 'killed' && effect.who.includes(node)),
-    );
-}
-
-/** Whether a line was printed by the process that was killed then, and read only after that: in the watch that the kill ended. */
-function printedBefore(killedNs: number, line: number, node: string, evidence: Evidence): boolean {
-  const lost = evidence.watchLost(node, killedNs - 1, Number.POSITIVE_INFINITY);
-  return lost !== undefined && lost[0] > line && evidence.watchedThroughout(node, killedNs - 1, killedNs - 1);
+  return evidence.effects.on('forgot', node).find(
+    ({ record, earliestNs }) =>
+      // What it printed may have been read only after its death.
+      (earliestNs > count.atNs || evidence.printedInWatch(node, earliestNs - 1, count.line)) &&
+      record.atNs < untilNs &&
+      record.effects.some((effect) => effect.kind === 'killed' && effect.who.includes(node)),
+  );
 }

@@ -268,8 +268,8 @@ function restartBetween(node: string, granted: KeyWrite, untilNs: number, eviden
   const { atNs: ranNs } = old.at(-1)![1];
   const lost = evidence.watchLost(node, ranNs, backNs);
   if (lost && evidence.watchLost(node, lost[1].atNs, backNs)) return undefined;
-  // The old process granted it: it was seen since, or watched all the time until it was lost, which came after that in the record.
-  const isItsLast = lost && lost[0] > granted.observation && evidence.watchedThroughout(node, ranNs, ranNs);
+  // The old process granted it: it was seen since, or printed it in the watch that broke off when it died.
+  const isItsLast = lost && evidence.printedInWatch(node, ranNs, granted.observation);
   if (ranNs < fromNs && !isItsLast) return undefined;
   if ((lost?.[1].atNs ?? backNs) > untilNs) return undefined;
   const { effects } = evidence;

@@ -256,6 +256,12 @@ export class Evidence {
       ?.watches.find(([, watch]) => !watch.watching && watch.atNs > fromNs && watch.atNs < untilNs);
   }
 
+  /** Whether `node` was watched at an instant, and printed a line before that watch broke off, as its process then did. */
+  printedInWatch(node: string, atNs: number, line: number): boolean {
+    const lost = this.watchLost(node, atNs, Number.POSITIVE_INFINITY);
+    return lost !== undefined && lost[0] > line && this.watchedThroughout(node, atNs, atNs);
+  }
+
   /** Where the hold's client was seen to ask for the lock in the attempt that was granted: one write a node. */
   grantsOf(hold: Hold): readonly Grant[] {
     const known = this.grants.get(hold);

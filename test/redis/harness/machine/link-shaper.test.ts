@@ -17,6 +17,8 @@ import { haveCompiler } from '../../../support/needs.js';
 const NOBODY = 65_534;
 const DROPPED = ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups', '--'];
 const TUN = '/dev/net/tun';
+const TUN_DEVICE = 'a TUN device';
+const VETH_PAIR = 'a veth pair';
 
 let folder: string;
 let linkShaper: string;
@@ -70,85 +72,92 @@ function mayOpenTun(user: string): boolean {
 }
 
 const cases = users.flatMap((user) => [
-  { user, withoutTun: false, device: mayOpenTun(user) ? 'a TUN device' : `a veth pair, for it may not open ${TUN}` },
-  { user, withoutTun: true, device: 'a veth pair' },
+  {
+    user,
+    where: `${TUN} is as the machine has it`,
+    withoutTun: false,
+    device: mayOpenTun(user) ? TUN_DEVICE : VETH_PAIR,
+  },
+  { user, where: `there is no ${TUN}`, withoutTun: true, device: VETH_PAIR },
 ]);
 
-describe.runIf(haveCompiler).each(cases)('a link shaper started as $user with $device', (one) => {
-  let seen: Measured;
-  beforeAll(() => {
-    seen = measure(one.user, one.withoutTun);
-  });
-
-  it('says by which device it gets packets', () => {
-    const [device] = one.device.split(',');
-    expect(seen.proof).toMatch(new RegExp(`: a to b \\(${device}(, SCHED_FIFO)?\\)$`));
-  });
-
-  it('takes no larger packets than the device that they go on by', () => {
-    expect(seen.mtu).toEqual({ own: 1400, near: 1400 });
-  });
-
-  it('lets everything through as it comes where nothing is asked', () => {
-    expect(seen.through.came).toBe(1);
-    expect(seen.through.overtaken).toBe(false);
-    // A machine with other work may need ten times as long for either: this is no figure, it only says that nothing waits.
-    expect(seen.through.leastMs).toBeLessThan(seen.plain.leastMs + 5);
-  });
-
-  it('delays by what it was asked for, never by less, and keeps the order', () => {
-    expect(seen.delayed.came).toBe(1);
-    expect(seen.delayed.leastMs).toBeGreaterThanOrEqual(50);
-    expect(seen.delayed.leastMs).toBeLessThan(60);
-    expect(seen.delayed.overtaken).toBe(false);
-    expect(seen.jittered.leastMs).toBeGreaterThanOrEqual(20);
-    expect(seen.jittered.leastMs).toBeLessThan(80);
-    expect(seen.jittered.overtaken).toBe(false);
-  });
-
-  it('loses the share that it was asked for, drawn anew each time', () => {
-    // 400 packets, 30 %: six standard deviations on either side.
-    for (const { came } of [seen.lossy, seen.again]) expect(Math.abs(came - 0.7)).toBeLessThan(0.14);
-  });
-
-  it('sends twice, and out of order, what it was asked for', () => {
-    expect(Math.abs(seen.twice.came - 1.3)).toBeLessThan(0.14);
-    expect(seen.reordered).toMatchObject({ came: 1, overtaken: true });
-  });
-
-  it('holds a link to its rate', () => {
-    expect(seen.slowMs).toBeGreaterThan(190);
-  });
-
-  it('drops what waits for a peer that is cut off', () => {
-    expect(seen.cutWhileWaiting).toEqual({ dropped: 50, waiting: 0, came: 0 });
-  });
-
-  it('leaves connections as they are, also when it is killed twenty times', () => {
-    expect(seen.echoes).toHaveLength(8);
-    expect(seen.echoes.at(-1)).toBe('echo after the cut');
-    expect(seen.kills).toEqual(
-      Array.from({ length: 20 }, (_, nth) => ({
-        healed: 'the link shaper of a had ended before, and no route leads to it any more',
-        echoed: `echo after kill ${nth + 1}`,
-        trouble: [],
-        ended: false,
-      })),
-    );
-    expect(seen.troubleAfter).toEqual([]);
-  });
-
-  it('resets a connection on which nothing is sent, at both ends', () => {
-    expect(seen.reset).toEqual({ own: 'ECONNRESET', peer: 'ECONNRESET', idle: true });
-  });
-
-  it('loses an answer with its connection, when what was asked for has been done', () => {
-    expect(seen.lostReply).toEqual({
-      ran: ['got answered', 'got no number', 'got :1', 'got unanswered'],
-      own: ['ECONNRESET', 'ECONNRESET'],
+describe.runIf(haveCompiler).each(cases)(
+  'a link shaper started as $user where $where',
+  ({ user, withoutTun, device }) => {
+    let seen: Measured;
+    beforeAll(() => {
+      seen = measure(user, withoutTun);
     });
-  });
-});
+
+    it('says by which device it gets packets', () => {
+      expect(seen.proof).toMatch(new RegExp(`: a to b \\(${device}(, SCHED_FIFO)?\\)$`));
+    });
+
+    it('takes no larger packets than the device that they go on by', () => {
+      expect(seen.mtu).toEqual({ own: 1400, near: 1400 });
+    });
+
+    it('lets everything through as it comes where nothing is asked', () => {
+      expect(seen.through.came).toBe(1);
+      expect(seen.through.overtaken).toBe(false);
+      // A machine with other work may need ten times as long for either: this is no figure, it only says that nothing waits.
+      expect(seen.through.leastMs).toBeLessThan(seen.plain.leastMs + 5);
+    });
+
+    it('delays by what it was asked for, never by less, and keeps the order', () => {
+      expect(seen.delayed.came).toBe(1);
+      expect(seen.delayed.leastMs).toBeGreaterThanOrEqual(50);
+      expect(seen.delayed.leastMs).toBeLessThan(60);
+      expect(seen.delayed.overtaken).toBe(false);
+      expect(seen.jittered.leastMs).toBeGreaterThanOrEqual(20);
+      expect(seen.jittered.leastMs).toBeLessThan(80);
+      expect(seen.jittered.overtaken).toBe(false);
+    });
+
+    it('loses the share that it was asked for, drawn anew each time', () => {
+      // 400 packets, 30 %: six standard deviations on either side.
+      for (const { came } of [seen.lossy, seen.again]) expect(Math.abs(came - 0.7)).toBeLessThan(0.14);
+    });
+
+    it('sends twice, and out of order, what it was asked for', () => {
+      expect(Math.abs(seen.twice.came - 1.3)).toBeLessThan(0.14);
+      expect(seen.reordered).toMatchObject({ came: 1, overtaken: true });
+    });
+
+    it('holds a link to its rate', () => {
+      expect(seen.slowMs).toBeGreaterThan(190);
+    });
+
+    it('drops what waits for a peer that is cut off', () => {
+      expect(seen.cutWhileWaiting).toEqual({ dropped: 50, waiting: 0, came: 0 });
+    });
+
+    it('leaves connections as they are, also when it is killed twenty times', () => {
+      expect(seen.echoes).toHaveLength(8);
+      expect(seen.echoes.at(-1)).toBe('echo after the cut');
+      expect(seen.kills).toEqual(
+        Array.from({ length: 20 }, (_, nth) => ({
+          healed: 'the link shaper of a had ended before, and no route leads to it any more',
+          echoed: `echo after kill ${nth + 1}`,
+          trouble: [],
+          ended: false,
+        })),
+      );
+      expect(seen.troubleAfter).toEqual([]);
+    });
+
+    it('resets a connection on which nothing is sent, at both ends', () => {
+      expect(seen.reset).toEqual({ own: 'ECONNRESET', peer: 'ECONNRESET', idle: true });
+    });
+
+    it('loses an answer with its connection, when what was asked for has been done', () => {
+      expect(seen.lostReply).toEqual({
+        ran: ['got answered', 'got no number', 'got :1', 'got unanswered'],
+        own: ['ECONNRESET', 'ECONNRESET'],
+      });
+    });
+  },
+);
 
 describe.runIf(haveCompiler)('linkShaperTrouble', () => {
   it('finds a working shaper to be one', async () => {
