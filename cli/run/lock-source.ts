@@ -107,7 +107,7 @@ export function looksLikeFile(spec: string): boolean {
 
 export function unknownName(spec: string, names: readonly string[]): string {
   const near = names.filter((name) => name.includes(spec) || editDistance(spec, name) <= Math.max(2, spec.length / 3));
-  const suggestion = near.length > 0 ? `did you mean ${near.join(' or ')}?` : `there are: ${names.join(', ')}`;
+  const suggestion = near.length > 0 ? `did you mean ${near.join(' or ')}?` : "'list locks' shows all that there are";
   return `unknown lock "${spec}"; ${suggestion} (a lock of your own: ./file.ts, or 'cmd:./program')`;
 }
 

@@ -45,7 +45,7 @@ function atRequest(
     });
     const ended = () => {
       letGo();
-      resolve(neverCame(aim));
+      resolve(momentNeverCame(aim));
     };
     if (signal.aborted) ended();
     else signal.addEventListener('abort', ended, { once: true });
@@ -120,7 +120,7 @@ async function atExpiry(aim: Aim, context: NemesisContext): Promise<AtStep | str
     ended++;
     if (isIt) return nearEnd(aim, next, context);
   }
-  return neverCame(aim);
+  return momentNeverCame(aim);
 }
 
 function nearEnd(aim: Aim, { node, key, leftMs }: Lease, { clock, holds, clients }: NemesisContext): AtStep {
@@ -161,6 +161,6 @@ function clientIn(slot: string, { clients }: NemesisContext): ClientTarget | und
   return clients().find((one) => one.slot === slot);
 }
 
-function neverCame({ side, event, count }: Aim): string {
+function momentNeverCame({ side, event, count }: Aim): string {
   return `its moment never came: ${side} ${event} ${count}`;
 }
