@@ -20,6 +20,7 @@ export function isBelieved(
   readWithinNs = OBSERVED_WITHIN_NS,
   clock: 'right' | 'still' = 'right',
 ): boolean {
+  if (evidence.isClockContradicted) return false;
   const [fromNs, untilNs] = [beganNs - RECKONING_NS, endedNs + readWithinNs];
   if (!evidence.watchedThroughout(node, fromNs, untilNs)) return false;
   const [before, after] = [evidence.lastSample(node, fromNs), evidence.firstSample(node, untilNs, () => true)];

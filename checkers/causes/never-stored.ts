@@ -276,9 +276,10 @@ class Search {
     const skewMs = evidence.lastSample(node, grantSentNs)?.[1].skewMs ?? 0;
     // Lines come in the order in which they ran, but one of before, when the clock was ahead, says falsely when that was: the
     // command's own stamp, of an attempt in which nothing moved the clock, does not.
-    const ranAfter = ({ by, ranFromNs }: Change) =>
-      ranFromNs > fromNs + PARTED_NS &&
-      (evidence.skewAt({ ranNs: 0, serverWallMs: by!.serverWallMs }) - skewMs) * 1e6 > fromNs + PARTED_NS;
+    const ranAfter = ({ by, ranFromNs }: Change) => {
+      const stampedNs = evidence.ranByStamp(by!, skewMs) ?? Number.NEGATIVE_INFINITY;
+      return ranFromNs > fromNs + PARTED_NS && stampedNs > fromNs + PARTED_NS;
+    };
     for (let at = firstIndex(own.length, (n) => own[n]!.atNs >= grantSentNs - RECKONING_NS); own[at]; at++) {
       const change = own[at]!;
       if (!ranAfter(change)) return true;

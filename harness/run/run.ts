@@ -24,7 +24,7 @@ import type { Random } from '../vocabulary/time.js';
 import type { Endpoint, Topology, TopologyKind } from '../vocabulary/topology.js';
 import type { Workload } from '../vocabulary/workload.js';
 import type { ProbeResult } from './client-slot.js';
-import { watchDisturbances } from './disturbances.js';
+import { readBoth, watchDisturbances } from './disturbances.js';
 import { observe } from './observer.js';
 import { Scheduler } from './scheduler.js';
 import { scriptsOf } from './scripts.js';
@@ -92,16 +92,17 @@ export async function carryOut(config: RunConfig, plan: Plan, folder: string, gi
   if (parts.onEvent) recorder.subscribe(parts.onEvent);
   const phase = (name: Phase) => recorder.record({ type: 'phase', phase: name });
   try {
+    const epoch = readBoth(clock);
     recorder.record({
       type: 'run',
       version: 2,
       runId: config.runId,
       seed: config.seed,
-      epochWallMs: clock.wallMs() - clock.nowNs() / 1e6,
+      epochWallMs: epoch.wallMs - epoch.monotonicNs / 1e6,
     });
     await using _disturbances = given.inVirtualTime
       ? undefined
-      : watchDisturbances(clock, (body) => recorder.record(body));
+      : watchDisturbances(clock, epoch, (body) => recorder.record(body));
     const names = kind.hosts(config.topologyOptions);
     const servers = await runtime.createHosts(Object.values(names).flat());
     const topology = await startTopology(config, parts, recorder, servers, beganNs);

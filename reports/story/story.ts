@@ -25,6 +25,7 @@ export interface Story {
   /** What is drawn: from the first phase (or the first operation) to the last event. */
   fromNs: number;
   untilNs: number;
+  /** The machine's wall clock at the epoch; absent: not known, or it was stepped, and went its own way from then on. */
   epochWallMs?: number;
   keys: string[];
   slots: Slot[];
@@ -48,7 +49,7 @@ export function storyOf(input: ReportInput): Story {
   return {
     fromNs,
     untilNs,
-    ...(run === undefined ? {} : { epochWallMs: run.epochWallMs }),
+    ...(run === undefined || wasStepped(history) ? {} : { epochWallMs: run.epochWallMs }),
     keys: [...new Set([...config.keys, ...keysHeld(input)])],
     slots,
     slotOf: byClient,
@@ -66,6 +67,10 @@ function keysHeld({ history, holds }: ReportInput): string[] {
   const keys = new Set<number>();
   for (let k = 0; k < holds.count; k++) keys.add(holds.key[k]!);
   return [...keys].map((key) => history.operations.keys[key]!);
+}
+
+function wasStepped(history: History): boolean {
+  return history.rare.some((event) => event.type === 'disturbance' && event.disturbance === 'wall-clock-step');
 }
 
 function extent({ history, holds, results }: ReportInput): { fromNs: number; untilNs: number } {

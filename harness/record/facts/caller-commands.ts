@@ -21,6 +21,7 @@ import { OP, OUTCOME } from '../history-table.js';
 import { firstIndex } from './first-index.js';
 import { RECKONING_NS } from './key-writes.js';
 import { appendTo } from './listed-by-name.js';
+import { machineClockOf } from './machine-clock.js';
 
 /** A command is read so late at the most while harness and machine run. */
 const READ_WITHIN_NS = 2e9;
@@ -270,14 +271,14 @@ class Senders {
 
   /** Between when and when a command ran: by the server's own stamp where nobody touched clocks. */
   private reckoning(): (command: CommandObservation) => Span {
-    const run = this.history.rare.find((event) => event.type === 'run');
+    const machineClock = machineClockOf(this.history);
     const moved = this.history.rare.some(
       (event) => event.type === 'fault' && event.effects.some(({ kind }) => kind.startsWith('clock-')),
     );
     return ({ atNs, serverWallMs }) => {
       const late = { fromNs: atNs - READ_WITHIN_NS, untilNs: atNs };
-      if (moved || run?.type !== 'run') return late;
-      const ranNs = (serverWallMs - run.epochWallMs) * 1e6;
+      if (moved || !machineClock) return late;
+      const ranNs = machineClock.showed(serverWallMs, 0, atNs);
       const isPlaced = ranNs >= late.fromNs && ranNs <= atNs + RECKONING_NS;
       return isPlaced ? { fromNs: ranNs - RECKONING_NS, untilNs: ranNs + RECKONING_NS } : late;
     };

@@ -20,6 +20,7 @@ import {
   type WatchObservation,
 } from './key-writes.js';
 import { appendTo } from './listed-by-name.js';
+import { type MachineClock, machineClockOf } from './machine-clock.js';
 import { recordedUntilNs } from './missing-observations.js';
 import { firstNestedNs } from './nested-acquires.js';
 import { NodeFeed } from './node-feed.js';
@@ -68,7 +69,9 @@ export class Evidence {
   /** When the harness first asked a client for anything, ns since the epoch; Infinity: never. */
   readonly firstAskedNs: number;
   private readonly recordedUntilNs: number;
-  private readonly epochWallMs: number | undefined;
+  private readonly machineClock: MachineClock | undefined;
+  /** Whether some server's stamps contradict where the record places the machine's clock: of no command its own then says when it ran. */
+  isClockContradicted = false;
   private readonly byNode = new Map<string, NodeEvidence>();
   private readonly features = new Map<string, readonly string[]>();
   private readonly grants = new Map<Hold, Grant[]>();
@@ -81,10 +84,10 @@ export class Evidence {
   ) {
     const { history, observations, config } = input;
     this.effects = effectsOf(history);
+    this.machineClock = machineClockOf(history);
     this.recordedUntilNs = recordedUntilNs({ history, observations });
     this.firstAskedNs = history.operations.count > 0 ? history.operations.sentNs[0]! : Number.POSITIVE_INFINITY;
     for (const event of history.rare) {
-      if (event.type === 'run') this.epochWallMs = event.epochWallMs;
       if (event.type !== 'client-up') continue;
       this.features.set(event.client, event.features);
     }
@@ -111,7 +114,7 @@ export class Evidence {
         feed = new NodeFeed(command.node, keys, rare, {
           sees: (atNs) => this.sees(atNs),
           moves: clockMovesOf(this.effects, command.node),
-          epochWallMs: this.epochWallMs,
+          machineClock: this.machineClock,
           covers,
           hasExactStamps: isInVirtualTime(this.input.history),
           startsEmpty: rare.some(([, one]) => one.type === 'watch' && one.watching && one.atNs < this.emptyBeforeNs),
@@ -124,6 +127,7 @@ export class Evidence {
       const evidence = this.nodeEvidence(node);
       evidence.writes = feed.finish();
       evidence.reading = feed.reading;
+      if (feed.isContradicted) this.isClockContradicted = true;
       for (const [key, ofKey] of evidence.writes)
         for (const write of ofKey)
           if (write.client !== undefined) appendTo(evidence.byClient, `${key}\n${write.client}`, write);
@@ -210,7 +214,16 @@ export class Evidence {
 
   /** How far the node's clock was ahead of the machine's when a write ran, milliseconds, as its own stamp shows. */
   skewAt({ ranNs, serverWallMs }: Pick<KeyWrite, 'ranNs' | 'serverWallMs'>): number {
-    return serverWallMs - (this.epochWallMs ?? 0) - ranNs / 1e6;
+    return this.machineClock?.aheadMs(serverWallMs, ranNs) ?? serverWallMs - ranNs / 1e6;
+  }
+
+  /**
+   * When a command ran by its server's stamp, of a clock that is so far ahead of the machine's, milliseconds; ns since the epoch.
+   * Undefined: it cannot have been then.
+   */
+  ranByStamp({ serverWallMs, atNs }: Pick<KeyWrite, 'serverWallMs' | 'atNs'>, aheadMs: number): number | undefined {
+    const ranNs = this.machineClock?.showed(serverWallMs, aheadMs, atNs);
+    return ranNs === undefined || ranNs > atNs + RECKONING_NS ? undefined : ranNs;
   }
 
   /** What clock faults did to a node between the two instants: each was read back when it struck. */
@@ -307,7 +320,7 @@ export class Evidence {
       if (grants.some((grant) => grant.node === node)) return [];
       if (this.watchedThroughout(node, hold.grantSentNs, hold.fromNs)) return [];
       const seen = this.seenStored(node, hold.key, value, hold.grantSentNs, hold.untilNs);
-      return seen ? [{ node, took: true, write: storedWrite(seen, hold, value, this.epochWallMs ?? 0) }] : [];
+      return seen ? [{ node, took: true, write: storedWrite(seen, hold, value, this.machineClock) }] : [];
     });
     return [...grants, ...stored];
   }
@@ -346,7 +359,7 @@ export class Evidence {
 
   /** What a node had loaded of a hold with all that its primary had, as the first look that shows it tells. */
   loadedWrite(look: At<SampleObservation>, hold: Hold, value: string): KeyWrite {
-    const { client: _, ...loaded } = storedWrite(look, hold, value, this.epochWallMs ?? 0);
+    const { client: _, ...loaded } = storedWrite(look, hold, value, this.machineClock);
     return loaded;
   }
 
@@ -382,7 +395,8 @@ export class Evidence {
 
   /** Whether it is known when a command ran: by the machine's clock. How far another one is off is known only as well as it was asked. */
   isPlaced({ serverWallMs, ranNs }: KeyWrite): boolean {
-    return this.epochWallMs !== undefined && Math.abs(serverWallMs - this.epochWallMs - ranNs / 1e6) < 1;
+    if (this.machineClock === undefined || this.isClockContradicted) return false;
+    return Math.abs(this.machineClock.aheadMs(serverWallMs, ranNs)) < 1;
   }
 
   private sees(atNs: number): boolean {

@@ -1,6 +1,7 @@
 /** The writes with which nodes granted a hold, or were asked to, and which of them belong to the attempt that was granted. */
 import type { Hold } from '../../vocabulary/verdict.js';
 import { type KeyWrite, RECKONING_NS, type SampleObservation } from './key-writes.js';
+import type { MachineClock } from './machine-clock.js';
 
 /** The write with which a node granted a hold, or was asked to. */
 export interface Grant {
@@ -35,10 +36,10 @@ export function storedWrite(
   [observation, sample]: readonly [observation: number, sample: SampleObservation],
   hold: Hold,
   value: string,
-  epochWallMs: number,
+  machineClock: MachineClock | undefined,
 ): KeyWrite {
   const { node, atNs, skewMs, keys } = sample;
-  const serverWallMs = epochWallMs + atNs / 1e6 + skewMs;
+  const serverWallMs = (machineClock?.wallMs(atNs) ?? atNs / 1e6) + skewMs;
   const leftMs = keys[hold.key]?.pttlMs ?? -1;
   return {
     node,

@@ -7,6 +7,7 @@ import { aheadAtMost, type ClockMove, gainedBetween, mayMoveBetween, strobeAt } 
 import type { ServerReading } from './commands/server-reading.js';
 import { ABSENT, type Times } from './commands/state.js';
 import { type ClockReading, type KeyWrite, NodeWrites, RECKONING_NS, type SampleObservation } from './key-writes.js';
+import type { MachineClock } from './machine-clock.js';
 import { bestSkews } from './skews.js';
 
 export interface FeedContext {
@@ -14,8 +15,7 @@ export interface FeedContext {
   sees(atNs: number): boolean;
   /** What faults did to the node's clock. */
   moves: readonly ClockMove[];
-  /** The machine's wall clock at the run's epoch. */
-  epochWallMs: number | undefined;
+  machineClock: MachineClock | undefined;
   /** Keys that samples look for. */
   covers: readonly string[];
   /** Whether it had nothing stored when watching began, and was watched from then on. */
@@ -48,6 +48,8 @@ export class NodeFeed {
   /** It is known to have nothing stored as yet. */
   private isEmpty: boolean;
   private last: { ranNs: number; serverWallMs: number; line: number } | undefined;
+  /** A command was read before the machine's clock showed what it is stamped with, although the server's was right. */
+  private ranTooLate = false;
 
   constructor(
     node: string,
@@ -78,6 +80,11 @@ export class NodeFeed {
     const earliestNs = Math.min(ranNs, ...this.possiblyRan(command));
     for (const { atNs } of this.jumps.slice(0, this.nextJump))
       if (atNs > earliestNs) this.jumped(atNs, this.gained(earliestNs, atNs));
+  }
+
+  /** Whether stamps contradict where the record places the machine's clock. */
+  get isContradicted(): boolean {
+    return this.ranTooLate;
   }
 
   /** What the node did to all keys that are followed, once `finish` was called. */
@@ -140,9 +147,9 @@ export class NodeFeed {
   /** What the server's clock showed when it was looked at; undefined: not known. */
   private clockOf({ atNs, skewMs, wallMs }: SampleObservation): Times | undefined {
     if (wallMs?.length === 2) return { fromMs: wallMs[0], untilMs: wallMs[1] };
-    const { epochWallMs } = this.context;
-    if (epochWallMs === undefined) return undefined;
-    const ms = epochWallMs + atNs / 1e6 + skewMs;
+    const { machineClock } = this.context;
+    if (machineClock === undefined) return undefined;
+    const ms = machineClock.wallMs(atNs) + skewMs;
     return { fromMs: ms - ANSWERED_WITHIN_MS, untilMs: ms + ASKED_TOGETHER_MS };
   }
 
@@ -172,12 +179,14 @@ export class NodeFeed {
    * read, it ran after the jump.
    */
   private reckonedBack(command: CommandObservation): number {
-    const { epochWallMs } = this.context;
+    const { machineClock } = this.context;
     const { atNs, serverWallMs } = command;
     const before = this.skewsMs[this.looked - 1];
-    if (epochWallMs === undefined || before === undefined) return atNs;
-    const ranNs = ranBy(serverWallMs - epochWallMs, before);
-    const after = ranBy(serverWallMs - epochWallMs, this.skewsMs[this.looked] ?? before);
+    if (machineClock === undefined || before === undefined) return atNs;
+    const ranNs = machineClock.showed(serverWallMs, before, atNs);
+    const after = machineClock.showed(serverWallMs, this.skewsMs[this.looked] ?? before, atNs);
+    const isRight = before === 0 && this.skewsMs[this.looked] === 0 && this.context.moves.length === 0;
+    if (isRight && ranNs > atNs + RECKONING_NS) this.ranTooLate = true;
     if (
       isPossible(after, atNs) &&
       atNs - after < READ_SOON_NS &&
@@ -194,11 +203,11 @@ export class NodeFeed {
    * that one be read after it.
    */
   private possiblyRan({ atNs, serverWallMs }: CommandObservation): number[] {
-    const { epochWallMs } = this.context;
-    if (epochWallMs === undefined) return [];
+    const { machineClock } = this.context;
+    if (machineClock === undefined) return [];
     return this.skewsMs
       .slice(Math.max(0, this.looked - 2), this.looked + 1)
-      .map((skewMs) => ranBy(serverWallMs - epochWallMs, skewMs))
+      .map((skewMs) => machineClock.showed(serverWallMs, skewMs, atNs))
       .filter((ranNs) => isPossible(ranNs, atNs));
   }
 
@@ -230,11 +239,6 @@ function despiteFractions({ fromMs, untilMs }: Times): Times {
 /** Whether the clock drifts or strobes at some moment between the two instants. */
 function isMoving(move: ClockMove, fromNs: number, untilNs: number): boolean {
   return (move.ratePpm !== 0 || move.strobes) && mayMoveBetween(move, fromNs, untilNs);
-}
-
-/** By a stamp of so many milliseconds since the epoch, of a clock that was so far off. */
-function ranBy(stampMs: number, skewMs: number): number {
-  return (stampMs - skewMs) * 1e6;
 }
 
 /** Whether what was read then can have run then. */

@@ -90,6 +90,7 @@ export class Story {
   private readonly events: { atNs: number; body: HistoryBody }[] = [];
   private readonly observations: Observation[] = [];
   private readonly ids = new Map<string, number>();
+  private readonly machineSteps: { atNs: number; ms: number }[] = [];
   private readonly current = new Map<string, { id: number; key: string }>();
   private config: Partial<RunConfig> = {};
   private steps: Plan['steps'] = [];
@@ -103,10 +104,13 @@ export class Story {
     return this;
   }
 
-  /** `opening`: begins with the event that opens every run. Without it the first event of the test is line 0. */
-  constructor(opening = true) {
+  /**
+   * `opening`: begins with the event that opens every run. Without it the first event of the test is line 0. `epochWallMs`: what is
+   * recorded of the machine's clock, which in truth was at `EPOCH_WALL_MS` then.
+   */
+  constructor(opening = true, epochWallMs = EPOCH_WALL_MS) {
     if (!opening) return;
-    this.event(0, { type: 'run', version: 2, runId: 'literal', seed: 1, epochWallMs: EPOCH_WALL_MS });
+    this.event(0, { type: 'run', version: 2, runId: 'literal', seed: 1, epochWallMs });
   }
 
   event(at: number, body: HistoryBody): this {
@@ -247,8 +251,11 @@ export class Story {
     return this.event(0, { type: 'deployment', ...deployed });
   }
 
+  /** Of a clock that was stepped, what servers stamp after it was is told after this. */
   disturbed(at: number, disturbance: 'harness-stall' | 'wall-clock-step', ms: number): this {
-    return this.event(at + Math.max(0.02, ms / 1_000), { type: 'disturbance', disturbance, ms, beganNs: ns(at) });
+    if (disturbance === 'wall-clock-step') this.machineSteps.push({ atNs: ns(at), ms });
+    const lasts = disturbance === 'harness-stall' ? Math.max(0.02, ms / 1_000) : 0.02;
+    return this.event(at + lasts, { type: 'disturbance', disturbance, ms, beganNs: ns(at) });
   }
 
   recovered(at: number, missing: string[] = []): this {
@@ -300,7 +307,9 @@ export class Story {
   command(at: number, node: string, by: string, argv: string[], skewMs = 0, from = '10.77.0.9:40000'): this {
     const source = by === 'lua' ? 'lua' : by === 'link' ? '10.77.0.1:6379' : from;
     const client = by === 'lua' || by === 'link' || by === 'stranger' ? {} : { client: by };
-    const serverWallMs = EPOCH_WALL_MS + at * 1_000 + skewMs;
+    const ranNs = ns(at) + Math.min(0, skewMs) * 1e6;
+    const steppedMs = this.machineSteps.reduce((sumMs, { atNs, ms }) => (atNs <= ranNs ? sumMs + ms : sumMs), 0);
+    const serverWallMs = EPOCH_WALL_MS + at * 1_000 + skewMs + steppedMs;
     return this.observe(at, node, { type: 'command', serverWallMs, source, argv, ...client });
   }
 

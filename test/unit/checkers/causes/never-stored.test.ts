@@ -5,7 +5,7 @@ import { mutualExclusion } from '../../../../checkers/exclusion/mutual-exclusion
 import { neverGrantedHolds } from '../../../../checkers/exclusion/never-granted.js';
 import type { StoredState } from '../../../../harness/record/facts/commands/state.js';
 import type { FaultEffect } from '../../../../harness/vocabulary/history.js';
-import { KEY, Story } from '../build.js';
+import { EPOCH_WALL_MS, KEY, Story } from '../build.js';
 import { beside, found, held, run, SECOND_OF_C2 } from '../exclusion/never-granted-runs.js';
 
 const MS = 0.001;
@@ -501,6 +501,24 @@ describe('what befell the run', () => {
     expect(stalled(6.7)).toEqual(SECOND_OF_C2);
     expect(stalled(3.3)).toEqual([]);
     expect(stalled(3.1)).toEqual(SECOND_OF_C2);
+  });
+
+  /** What c2 stored within its attempt is read 30 ms after that had been answered. */
+  const storedInTime = (story: Story) =>
+    found(run(['r1'], story).command(4.529, 'r1', 'c2', ['SET', KEY, 'c2@4.5', 'PX', '5000', 'NX'], -30));
+
+  it("does not place what ran after a step of the machine's own clock later or earlier than it ran", () => {
+    for (const ms of [20, 400, -20, -400]) {
+      const stepped = () => new Story().disturbed(2.3, 'wall-clock-step', ms);
+      expect(storedInTime(stepped()), `${ms}`).toEqual([]);
+      expect(found(run(['r1'], stepped())), `${ms}`).toEqual(SECOND_OF_C2);
+    }
+  });
+
+  it('leaves it open where servers stamp what was read before: the clocks do not stand as the record says', () => {
+    expect(storedInTime(new Story())).toEqual([]);
+    expect(storedInTime(new Story(true, EPOCH_WALL_MS - 20))).toEqual([]);
+    expect(found(run(['r1'], new Story(true, EPOCH_WALL_MS - 2)))).toEqual(SECOND_OF_C2);
   });
 
   it('does not excuse by a fault on somebody else', () => {

@@ -1,6 +1,6 @@
-/** A machine's clock that is stepped or slid is reported; one that is slewed as NTP does is not. */
+/** A machine's clock that is stepped or slid is reported, and what is less than a step adds up to all that it moved by. */
 import { expect, test } from 'vitest';
-import { watchDisturbances } from '../../../../harness/run/disturbances.js';
+import { readBoth, watchDisturbances } from '../../../../harness/run/disturbances.js';
 import type { HistoryBody } from '../../../../harness/vocabulary/history.js';
 import type { Clock } from '../../../../harness/vocabulary/time.js';
 
@@ -19,9 +19,9 @@ async function watched(seconds: number, wallAheadMs: (second: number) => number,
       if (nowMs >= seconds * 1_000) over();
     },
   };
-  const told: Extract<HistoryBody, { type: 'disturbance' }>[] = [];
-  const watch = watchDisturbances(clock, (body) => {
-    if (body.type === 'disturbance') told.push(body);
+  const told: (Extract<HistoryBody, { type: 'disturbance' }> & { atNs: number })[] = [];
+  const watch = watchDisturbances(clock, readBoth(clock), (body) => {
+    if (body.type === 'disturbance') told.push({ ...body, atNs: nowMs * 1e6 });
   });
   await end;
   await watch[Symbol.asyncDispose]();
@@ -45,8 +45,36 @@ test('a slide that takes a lease along (80 ms a second) is reported in full, how
   expect(sum).toBeLessThanOrEqual(402);
 });
 
-test('what NTP does to every clock is not reported: half a millisecond a second', async () => {
-  expect(await watched(60, (second) => 0.5 * second)).toEqual([]);
+test('a slide of half a millisecond a second is never a step, and what is told of it is as far as it went, within 4 ms', async () => {
+  const told = await watched(60, (second) => 0.5 * second);
+  expect(told.every(({ ms, atNs, beganNs }) => ms < 5 && atNs - beganNs < 6e9)).toBe(true);
+  expect(Math.abs(told.reduce((total, one) => total + one.ms, 0) - 30)).toBeLessThan(4);
+});
+
+test('a small jump after a long time is looked for near it only', async () => {
+  const [one, ...more] = await watched(60, (second) => (second >= 40 ? 4 : 0));
+  expect(more).toEqual([]);
+  expect(one!.ms).toBeCloseTo(4, -1);
+  expect(one!.beganNs).toBeGreaterThan(34e9);
+});
+
+test('a clock that keeps its pace is not reported', async () => {
+  expect(await watched(300, () => 0.7)).toEqual([]);
+});
+
+test('two clocks that are not read in one instant are read again', () => {
+  let [nowMs, reads] = [100, 0];
+  const clock = {
+    // Stopped for 40 ms just after the wall clock was read, twice.
+    nowNs: () => nowMs * 1e6,
+    wallMs: () => {
+      const wallMs = 5_000 + nowMs;
+      if (reads++ < 2) nowMs += 40;
+      return wallMs;
+    },
+    sleep: async () => {},
+  };
+  expect(readBoth(clock)).toEqual({ monotonicNs: 180e6, wallMs: 5_180, uncertaintyMs: 0 });
 });
 
 test('a harness that stalled', async () => {

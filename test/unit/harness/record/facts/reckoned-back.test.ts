@@ -66,3 +66,34 @@ describe('where it jumps between two looks', () => {
     expect(ran(looked(taken(struck(drifting))))).toBeCloseTo(2.08, 6);
   });
 });
+
+describe('stamps of what was read before', () => {
+  /** c1's take is stamped 20 ms later than it was read; the looks before and after it. */
+  const taken = (before: number, after?: number, story = new Story()) => {
+    story.sample(1, 'r1', { skewMs: before }).take(2, 'r1', 'c1', 'c1@1', before + 20);
+    return after === undefined ? story : story.sample(3, 'r1', { skewMs: after });
+  };
+  const contradicts = (story: Story) => new Evidence(story.input()).isClockContradicted;
+
+  it('contradict where the machine was, by a server whose clock was right all the time', () => {
+    expect(contradicts(taken(0, 0))).toBe(true);
+    const [take] = new Evidence(taken(0, 0).input()).writes('r1', KEY);
+    expect(new Evidence(taken(0, 0).input()).isPlaced(take!)).toBe(false);
+    // A millisecond or two is how clocks are read.
+    expect(contradicts(new Story().sample(1, 'r1').take(2, 'r1', 'c1', 'c1@1', 2).sample(3, 'r1'))).toBe(false);
+  });
+
+  it('are otherwise for that server to answer for', () => {
+    expect(contradicts(taken(10, 10))).toBe(false);
+    expect(contradicts(taken(-5, 0))).toBe(false);
+    expect(contradicts(taken(0, 20))).toBe(false);
+    expect(contradicts(taken(0))).toBe(false);
+    expect(contradicts(taken(0, 0, new Story().fault(4, 0, 'clock', 'strike', jumped(20))))).toBe(false);
+  });
+
+  it('leave open when any other command ran', () => {
+    const story = taken(0, 0).sample(1, 'r2').take(2.5, 'r2', 'c2', 'c2@1').sample(3, 'r2');
+    const evidence = new Evidence(story.input());
+    expect(evidence.isPlaced(evidence.writes('r2', KEY)[0]!)).toBe(false);
+  });
+});
