@@ -197,9 +197,9 @@ function needed(overlap: Overlap): number {
 }
 
 function stepped(steps: readonly Disturbance[]): string {
-  const [first] = steps;
-  const more = steps.length > 1 ? ` and ${steps.length - 1} more times` : '';
-  return `was stepped by ${first!.ms} ms at about ${moment(first!.beganNs)}${more}`;
+  const [first, ...others] = steps;
+  const more = others.length === 0 ? '' : others.length === 1 ? ' and once more' : ` and ${others.length} more times`;
+  return `was stepped by ${Math.round(first!.ms)} ms at about ${moment(first!.beganNs)}${more}`;
 }
 
 function endOf(stall: Disturbance): number {
