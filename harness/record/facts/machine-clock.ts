@@ -30,7 +30,7 @@ export class MachineClock {
     for (const { beganNs, atNs, ms } of steps) {
       const sinceNs = Math.max(beganNs, fromNs);
       stretches.push({ fromNs, untilNs: sinceNs, beforeMs, ms: 0 });
-      stretches.push({ fromNs: sinceNs, untilNs: Math.max(atNs, sinceNs), beforeMs, ms });
+      if (atNs > sinceNs) stretches.push({ fromNs: sinceNs, untilNs: atNs, beforeMs, ms });
       [fromNs, beforeMs] = [Math.max(atNs, sinceNs), beforeMs + ms];
     }
     this.stretches = [...stretches, { fromNs, untilNs: Number.POSITIVE_INFINITY, beforeMs, ms: 0 }];

@@ -37,6 +37,14 @@ describe('a clock that was stepped', () => {
     expect(seconds(clock, 1_800, 1.9)).toBe(1.8);
   });
 
+  it('is there at once after a step that took no time', () => {
+    const clock = new MachineClock(EPOCH_WALL_MS, [step(2, 40, 0)]);
+    expect([1.999, 2].map((at) => clock.wallMs(at * 1e9) - EPOCH_WALL_MS)).toEqual([1_999, 2_040]);
+    expect([1_999, 2_041].map((ms) => seconds(clock, ms))).toEqual([1.999, 2.001]);
+    // It never showed that.
+    expect(seconds(clock, 2_020)).toBeCloseTo(1.98, 6);
+  });
+
   it('is placed to the time of a slide, which goes evenly', () => {
     const clock = new MachineClock(EPOCH_WALL_MS, [step(2, 100, 1)]);
     expect(clock.wallMs(2.5e9) - EPOCH_WALL_MS).toBe(2_550);
