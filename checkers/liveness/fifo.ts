@@ -34,6 +34,7 @@ import type { Checker, CheckInput } from '../../harness/vocabulary/run.js';
 import type { CheckerFindings, Violation } from '../../harness/vocabulary/verdict.js';
 import { grantedPastQueue } from '../causes/granted-past-queue.js';
 import { placeLost } from '../causes/place-lost.js';
+import { queueForgotten } from '../causes/queue-forgotten.js';
 import type { Passed } from '../causes/queue-places.js';
 import { unexplained } from '../causes/unexplained.js';
 import { type LostPlace, lostPlaces } from './lost-place.js';
@@ -280,6 +281,7 @@ function violation(one: Overtaken, holds: Holds, grants: Grants, input: CheckInp
   const cause =
     grantedPastQueue(passed, input) ??
     placeLost(passed, input) ??
+    queueForgotten(passed, input) ??
     unexplained([
       { atNs: place.queuedNs, text: `${late.client} was queued for ${late.key}`, history: place.line },
       { atNs: early.fromNs, text: `${early.client} was granted ${early.key}`, history: early.evidence[1]! },

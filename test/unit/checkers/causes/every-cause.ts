@@ -33,6 +33,7 @@ export const ORACLES = {
   'queue-oracle.test.ts': [
     'granted-past-queue',
     'key-never-expires',
+    'node-forgot',
     'outlives-its-lease',
     'place-removed',
     'prolonged-for-others',

@@ -25,7 +25,8 @@ export interface Entry {
   readonly prolonged: { by: string; ns: number }[];
   /** When its client last asked in this place, by the server's clock. */
   shownWallMs: number;
-  gone?: { ns: number; wallMs: number; by: string | undefined };
+  /** `by`: the client whose command removed it. */
+  gone?: { ns: number; wallMs: number; by: string | undefined; isForgotten?: true };
 }
 
 /** What stood in the way of a request that was refused. */
@@ -86,7 +87,10 @@ export class Server {
     if (this.isDown) return;
     this.expire();
     if (this.lock) this.end(this.lock, undefined);
-    for (const place of this.queue) this.end(place, undefined);
+    for (const place of this.queue) {
+      this.end(place, undefined);
+      place.gone!.isForgotten = true;
+    }
     this.lock = undefined;
     this.queue = [];
     this.isMarkedFree = false;

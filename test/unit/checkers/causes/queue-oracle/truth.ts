@@ -14,10 +14,18 @@ export function truePassing(waiter: LivedAcquire, by: LivedAcquire, { server }: 
     const { gone, shownWallMs, storedNs, client } = place;
     const stood = (gone?.ns ?? Number.POSITIVE_INFINITY) > grant.storedNs;
     if (stood && ofBy.every((own) => own.storedNs > storedNs)) found.add('granted-past-queue');
+    const isInTime = gone !== undefined && gone.wallMs - shownWallMs < PLACE_MS;
+    // Where it had no other when the other one was granted the lock.
+    const stoodAgain = server.places.some((one) => isOf(waiter)(one) && isThere(one, grant.storedNs));
+    if (gone?.isForgotten && isInTime && gone.ns < grant.storedNs && !stoodAgain) found.add('node-forgot');
     const isOthers = gone?.by !== undefined && gone.by !== client;
-    if (isOthers && gone!.ns < waiter.grantSentNs && gone!.wallMs - shownWallMs < PLACE_MS) found.add('place-removed');
+    if (isOthers && isInTime && gone!.ns < waiter.grantSentNs) found.add('place-removed');
   }
   return found;
+}
+
+function isThere({ storedNs, gone }: Entry, ns: number): boolean {
+  return storedNs <= ns && (gone?.ns ?? Number.POSITIVE_INFINITY) > ns;
 }
 
 /** What was in the way of every request that was refused between the two instants: the same all the time. */
