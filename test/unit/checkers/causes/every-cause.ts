@@ -58,6 +58,7 @@ export const PROBED = {
 /** Of those whom it judges in the midst of a run, who cannot be in the way of the probe, and why. */
 export const NEVER_PROBED: Readonly<Record<string, string>> = {
   'granted-past-queue': 'it is a grant out of turn, and a probe that is refused has none',
+  'node-forgot': 'as for granted-past-queue',
   'place-removed': 'as for granted-past-queue',
   'prolonged-for-others': 'who asks and is refused prolongs it: the others have ended before the probe asks',
 };
