@@ -106,9 +106,13 @@ function hasMoved(node: string, fromNs: number, untilNs: number, evidence: Evide
     .some(([, { skewMs }]) => Math.abs(skewMs - before.skewMs) > STEADY_WITHIN_MS);
 }
 
-/** What kept the node from carrying out anything of the attempt before it was answered, where something certainly did. */
-export function whyNoVote(node: string, hold: Hold, { effects }: Evidence): readonly EffectSpan[] | undefined {
-  return effects.whyNoVote(node, hold.client, hold.grantSentNs, hold.fromNs);
+/**
+ * What kept the node from carrying out anything of the attempt before it was answered, where something certainly did. What it printed
+ * counts for more than what a fault had done to it: somebody else may have had it run again.
+ */
+export function whyNoVote(node: string, hold: Hold, evidence: Evidence): readonly EffectSpan[] | undefined {
+  if (evidence.writes(node, hold.key).some((write) => mayBeOfAttempt(write, hold, evidence))) return undefined;
+  return evidence.effects.whyNoVote(node, hold.client, hold.grantSentNs, hold.fromNs);
 }
 
 /** Whether a node may have had what the client had stored there before the attempt. */

@@ -86,6 +86,16 @@ describe('what was not asked in the attempt did not grant', () => {
     expect(isMinority(asks(4.5))).toBe(true);
   });
 
+  it('by a node that was stopped, unless it printed something of the attempt: somebody else had it run again', () => {
+    const stopped = onlyR3().fault(2.5, 0, 'pause', 'strike', {
+      effects: [{ kind: 'stopped', who: OTHERS }],
+      beganNs: ns(2.4),
+    });
+    stopped.fault(4, 0, 'pause', 'heal', { beganNs: ns(3.9) });
+    expect(isMinority((story) => story, stopped)).toBe(true);
+    expect(isMinority((story, node) => story.take(SECOND_TAKE, node, 'c2'), stopped)).toBe(false);
+  });
+
   it('nor where a refusal was read that may be of an earlier try, and another request that may be of this one', () => {
     const askedTwice = (aheadMs: number) => {
       const story = onlyR3();
