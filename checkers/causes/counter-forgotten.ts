@@ -17,6 +17,7 @@ import type { EffectSpan } from '../../harness/record/facts/effects.js';
 import type { Evidence } from '../../harness/record/facts/evidence.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Cause, Hold } from '../../harness/vocabulary/verdict.js';
+import { forgettingKills } from './meanwhile.js';
 import { RelatedKeys } from './own-stores.js';
 import { countFor, countIn, drawLink, onlyCounts, tokenLink } from './token-counts.js';
 import { wholeEvidenceOf } from './whole-evidence.js';
@@ -56,11 +57,9 @@ function forgotBetween(
   untilNs: number,
   evidence: Evidence,
 ): EffectSpan | undefined {
-  return evidence.effects.on('forgot', node).find(
+  return forgettingKills(node, evidence).find(
     ({ record, earliestNs }) =>
       // What it printed may have been read only after its death.
-      (earliestNs > count.atNs || evidence.printedInWatch(node, earliestNs - 1, count.line)) &&
-      record.atNs < untilNs &&
-      record.effects.some((effect) => effect.kind === 'killed' && effect.who.includes(node)),
+      (earliestNs > count.atNs || evidence.printedInWatch(node, earliestNs - 1, count.line)) && record.atNs < untilNs,
   );
 }

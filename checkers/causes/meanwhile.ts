@@ -4,6 +4,7 @@
  */
 import { type ClockMove, clockMovesOf, mayMoveBetween } from '../../harness/record/facts/clock-moves.js';
 import type { Origin } from '../../harness/record/facts/commands/state.js';
+import type { EffectSpan } from '../../harness/record/facts/effects.js';
 import { type Evidence, OBSERVED_WITHIN_NS } from '../../harness/record/facts/evidence.js';
 import { firstIndex } from '../../harness/record/facts/first-index.js';
 import type { ClockReading, KeyWrite, SampleObservation } from '../../harness/record/facts/key-writes.js';
@@ -136,6 +137,13 @@ export function keptItsData(node: string, fromNs: number, untilNs: number, evide
       return role === 'primary' ? !mayHaveSynced(node, last, sight, evidence) : linkUp === false;
     }) ?? false
   );
+}
+
+/** Kills of a node after which it had forgotten something, in the order of the records that tell of them. */
+export function forgettingKills(node: string, { effects }: Evidence): EffectSpan[] {
+  return effects
+    .on('forgot', node)
+    .filter(({ record }) => record.effects.some((effect) => effect.kind === 'killed' && effect.who.includes(node)));
 }
 
 /** Whether the node was seen to run as another process than before, between the two instants. */

@@ -21,6 +21,7 @@ import { moment } from '../../harness/record/facts/words.js';
 import { shown } from '../../harness/record/schemas/foreign-text.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Cause } from '../../harness/vocabulary/verdict.js';
+import { forgettingKills } from './meanwhile.js';
 import { RelatedKeys } from './own-stores.js';
 import { type Passed, placesOf, type QueuePlace } from './queue-places.js';
 import { wholeEvidenceOf } from './whole-evidence.js';
@@ -73,13 +74,7 @@ interface Killed {
 
 /** The first kill after which the node had forgotten something, after it had stored the place. */
 function forgotAfter(node: string, last: QueuePlace, evidence: Evidence): Killed | undefined {
-  const span = evidence.effects
-    .on('forgot', node)
-    .find(
-      ({ record, earliestNs }) =>
-        earliestNs > last.atNs &&
-        record.effects.some((effect) => effect.kind === 'killed' && effect.who.includes(node)),
-    );
+  const span = forgettingKills(node, evidence).find(({ earliestNs }) => earliestNs > last.atNs);
   const before = span && evidence.lastSample(node, span.earliestNs);
   const lost = span && evidence.watchLost(node, last.atNs, Number.POSITIVE_INFINITY);
   // Watched from the storing of the place until the old process was gone.

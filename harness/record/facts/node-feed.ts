@@ -48,8 +48,11 @@ export class NodeFeed {
   /** It is known to have nothing stored as yet. */
   private isEmpty: boolean;
   private last: { ranNs: number; serverWallMs: number; line: number } | undefined;
-  /** A command was read before the machine's clock showed what it is stamped with, although the server's was right. */
-  private ranTooLate = false;
+  /**
+   * Whether stamps contradict where the record places the machine's clock: a command was read before that showed what it is stamped
+   * with, although the server's was right.
+   */
+  isContradicted = false;
 
   constructor(
     node: string,
@@ -80,11 +83,6 @@ export class NodeFeed {
     const earliestNs = Math.min(ranNs, ...this.possiblyRan(command));
     for (const { atNs } of this.jumps.slice(0, this.nextJump))
       if (atNs > earliestNs) this.jumped(atNs, this.gained(earliestNs, atNs));
-  }
-
-  /** Whether stamps contradict where the record places the machine's clock. */
-  get isContradicted(): boolean {
-    return this.ranTooLate;
   }
 
   /** What the node did to all keys that are followed, once `finish` was called. */
@@ -186,7 +184,7 @@ export class NodeFeed {
     const ranNs = machineClock.showed(serverWallMs, before, atNs);
     const after = machineClock.showed(serverWallMs, this.skewsMs[this.looked] ?? before, atNs);
     const isRight = before === 0 && this.skewsMs[this.looked] === 0 && this.context.moves.length === 0;
-    if (isRight && ranNs > atNs + RECKONING_NS) this.ranTooLate = true;
+    if (isRight && ranNs > atNs + RECKONING_NS) this.isContradicted = true;
     if (
       isPossible(after, atNs) &&
       atNs - after < READ_SOON_NS &&
