@@ -73,8 +73,8 @@ export const takingPairs: Record<string, CanaryPair> = {
     forms: ONE_TRY,
     summary: 'takes a key that it stored before it died for a new grant',
     claims: 'the key ends in the midst of the lease that is claimed, and another client is granted it',
-    mended: 'the same, giving that key a whole lease',
-    mendedClaims: 'exclusion; who comes back soon enough goes on',
+    mended: 'the same, giving that key a whole lease, with an owner value that no other process has',
+    mendedClaims: 'exclusion',
   },
   'wall-clock-stamps': {
     topologies: ONE_SERVER,
