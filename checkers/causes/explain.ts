@@ -23,6 +23,7 @@ import { EvidenceWindows } from './evidence-windows.js';
 import { expiredEarly } from './expired-early.js';
 import { extendedByNothing } from './extended-by-nothing.js';
 import { failoverLostWrite, splitBrain } from './failover.js';
+import { grantForgotten } from './grant-forgotten.js';
 import { grantedBeside } from './granted-beside.js';
 import { grantedWhileDown } from './granted-while-down.js';
 import { lossIgnored } from './loss-ignored.js';
@@ -152,7 +153,8 @@ export function causeOf(overlap: Overlap, evidence: Evidence, input: CheckInput)
         (isCounted(overlap, evidence, input) ? undefined : brokenCause(overlap, evidence, reasonsFor(input))) ??
         ownRecordCause(overlap, input) ??
         sharedCount(overlap, input) ??
-        scoredOut(overlap, input));
+        scoredOut(overlap, input) ??
+        grantForgotten(overlap, input));
   return (
     cause ??
     unexplained(

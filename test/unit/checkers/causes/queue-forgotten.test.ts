@@ -135,6 +135,13 @@ describe('unexplained', () => {
     expect(name({ before: (s) => both(s).command(1.4, 'r1', 'c2', ['ZREM', DEADLINES, 'c2@1']) })).toBe('unexplained');
   });
 
+  it('where the time of its key would have been over when the other one was granted the lock', () => {
+    const timed = (ms: string) => (s: Story) => s.command(1.3, 'r1', 'c2', ['PEXPIRE', QUEUE, ms]);
+    expect(name({ before: timed('200') })).toBe('unexplained');
+    expect(name({ before: timed('1000') })).toBe('unexplained');
+    expect(name({ before: timed('2000') })).toBe('node-forgot');
+  });
+
   it('where its client stood in the queue again before the other one was granted the lock', () => {
     const again = (value: string) => (s: Story) => s.command(2.3, 'r1', 'c2', ['ZADD', QUEUE, '3', value]);
     expect(name({ after: again('c2@1') })).not.toBe('node-forgot');

@@ -1,0 +1,138 @@
+/**
+ * What a client had stored on the only server was still there when that was killed, which came back with nothing: its place in a queue,
+ * or its grant where a lock keeps that under keys of its own.
+ *
+ * Proven where the server was seen to store it, and nothing that its old process printed later took it out, nor did anybody ever take
+ * out another's before its time; its key had time left when the next one was granted the lock, by a clock that gained nothing; a
+ * fault's record says that the server was killed and forgot; and a look at the new process showed that nothing at all was stored, before
+ * it carried out the other one's grant, and its client had not stored anything again by then.
+ *
+ * Excludes a server that kept some of what it had, a restart of which no fault tells, and deployments of more than one server.
+ */
+import { type Change, ownersBy, ownersOf, storedBy, stores } from '../../harness/record/facts/commands/changes.js';
+import { partOf, type StoredState } from '../../harness/record/facts/commands/state.js';
+import type { EffectSpan } from '../../harness/record/facts/effects.js';
+import type { Evidence } from '../../harness/record/facts/evidence.js';
+import type { CauseLink } from '../../harness/vocabulary/verdict.js';
+import { forgettingKills } from './meanwhile.js';
+
+/** Something that a client stored under a key, by a name of its own. */
+export interface NamedStore {
+  readonly key: string;
+  readonly name: string;
+  /** Line of observations.jsonl. */
+  readonly line: number;
+  readonly atNs: number;
+  /** By the server's own clock. */
+  readonly serverWallMs: number;
+}
+
+/** What the server carried out for whoever was granted the lock all the same. */
+export interface NextGrant {
+  readonly line: number;
+  readonly atNs: number;
+  readonly serverWallMs: number;
+}
+
+/** Whether somebody else may take this owner out of what was stored before the change: its time is over. */
+export type IsOver = (owner: string, change: Change, lists: readonly Changes[]) => boolean;
+
+export type Changes = readonly Change[];
+
+export interface LostWithServer {
+  /** Of the fault, what it did. */
+  readonly did: string;
+  /** The fault, and that the server had nothing when it ran again. */
+  readonly links: CauseLink[];
+}
+
+/** `stored`: of one client under one name, in the order in which it was; of none nothing is said. */
+export function lostWithServer(
+  stored: readonly NamedStore[],
+  { client, node, next, isOver }: { client: string; node: string; next: NextGrant; isOver: IsOver },
+  evidence: Evidence,
+): LostWithServer | undefined {
+  const reading = evidence.readingOf(node);
+  const last = stored.at(-1);
+  const killed = last && forgotAfter(node, last, evidence);
+  if (!reading || !killed) return undefined;
+  const lists = stored.map(({ key }) => reading.changes(key).list);
+  const stood = stored.every((one, n) => stoodUntil(one, lists[n]!, killed.lostLine, next));
+  if (!stood || evidence.clockGains(node, last.atNs, next.atNs).length > 0) return undefined;
+  if (!lists.every((list) => list.every((change) => isRightful(change, lists, isOver)))) return undefined;
+  const { record } = killed.span;
+  const empty = evidence.firstSample(node, record.atNs, ({ runId }) => runId !== killed.runId);
+  if (!empty?.[1].isEmpty || empty[0] >= next.line) return undefined;
+  const anew = { fromLine: empty[0], untilLine: next.line };
+  if (lists.some((list) => storedBetween(client, list, anew))) return undefined;
+  return {
+    did: record.did,
+    links: [
+      { atNs: record.atNs, text: record.did, history: record.i },
+      { atNs: empty[1].atNs, text: `${node} ran again, and had nothing stored`, observation: empty[0] },
+    ],
+  };
+}
+
+interface Killed {
+  readonly span: EffectSpan;
+  /** Of the process that was killed. */
+  readonly runId: string;
+  /** Where the record of what it printed breaks off. */
+  readonly lostLine: number;
+}
+
+/** The first kill after which the node had forgotten something, after it had stored this. */
+function forgotAfter(node: string, last: NamedStore, evidence: Evidence): Killed | undefined {
+  const span = forgettingKills(node, evidence).find(({ earliestNs }) => earliestNs > last.atNs);
+  const before = span && evidence.lastSample(node, span.earliestNs);
+  const lost = span && evidence.watchLost(node, last.atNs, Number.POSITIVE_INFINITY);
+  // Watched from the storing until the old process was gone.
+  if (!before || !lost || lost[1].atNs < span.earliestNs) return undefined;
+  return { span, runId: before[1].runId, lostLine: lost[0] };
+}
+
+/** Whether nothing that was printed before that line took it out of its key, and its time would not have been over for the next one. */
+function stoodUntil({ line, name }: NamedStore, list: Changes, lostLine: number, next: NextGrant): boolean {
+  const since = list.filter((change) => change.line >= line && change.line < lostLine);
+  const left = since.at(-1)?.after;
+  return (
+    left !== undefined &&
+    since.every(({ after }) => stores(after, name) === 'yes') &&
+    endOf(left, name) > next.serverWallMs
+  );
+}
+
+/** Before when it does not expire, by the server's clock. */
+function endOf({ held, expires }: StoredState, name: string): number {
+  const isNamed = held && held.type !== 'string' && held.type !== 'list';
+  return Math.min(expires.fromMs, isNamed ? partOf(held, name).expires.fromMs : Number.POSITIVE_INFINITY);
+}
+
+/**
+ * Whether a command took out its own client's only, and what had no time left. What ran last need not have been printed, so that of
+ * whoever was ever seen to do otherwise nobody knows whether it did so then.
+ */
+function isRightful(change: Change, lists: readonly Changes[], isOver: IsOver): boolean {
+  const { how, by, before, after } = change;
+  if (how === 'evicted') return false;
+  if (how !== 'command' || !by) return true;
+  return ownersOf(before)
+    .filter((owner) => stores(after, owner) !== 'yes')
+    .every(
+      (owner) =>
+        (by.client !== undefined && storedBy(before, owner)?.client === by.client) || isOver(owner, change, lists),
+    );
+}
+
+/** Whether the client certainly or perhaps stored something there between two lines. */
+function storedBetween(
+  client: string,
+  list: Changes,
+  { fromLine, untilLine }: { fromLine: number; untilLine: number },
+): boolean {
+  return list.some(
+    ({ line, by, after }) =>
+      line > fromLine && line < untilLine && by?.client === client && ownersBy(after, line).length > 0,
+  );
+}
