@@ -1,6 +1,6 @@
 /**
- * A server had stored a grant under keys that are not the lock's own, was killed, came back with nothing, and granted the lock to
- * another client (`node-forgot`).
+ * A server had stored a grant, was killed, came back with nothing, and granted the lock to another client, by what it stored under
+ * another key (`node-forgot`).
  *
  * Example: c2 reads, and stands in `{lock:0}:readers`. The server is killed and its data removed; it runs again and has nothing stored.
  * c3 wants to write, its script finds no reader, and stores c3 in `lock:0`.
