@@ -18,6 +18,9 @@ import { extendCountingReplicas } from './scripts/extend-counting-replicas.js';
 import { extendIfMine } from './scripts/extend-if-mine.js';
 import { takeCountingReplicas } from './scripts/take-counting-replicas.js';
 
+/** How long after its wait was over a WAIT or WAITAOF is answered: an idle server looks ten times a second; then that travels. */
+export const WAIT_ANSWER_MS = 200;
+
 const pause = { minMs: 10, maxMs: 30 };
 
 /** Who must have a grant before it counts. */

@@ -6,12 +6,9 @@
  * only; and that of the primary, if the replica that has it is promoted. It excludes servers without a log, where every try is
  * refused, and a promise of which replica is promoted. With a log that is synced each second a grant takes up to that.
  */
-import { type Acknowledgement, acknowledgedLeases } from './acknowledged.js';
+import { type Acknowledgement, acknowledgedLeases, WAIT_ANSWER_MS } from './acknowledged.js';
 import { defineLock } from './define-lock.js';
 import { needOneOf } from './server-commands.js';
-
-/** An idle server looks ten times a second whose wait is over; then the answer travels. */
-const ANSWER_MS = 200;
 
 const replicasAsked = (connected: number) => Math.min(1, connected);
 
@@ -23,7 +20,7 @@ const byDisks: Acknowledgement = {
     return own >= 1 && others >= replicasAsked(replicas);
   },
   // A log that is synced once a second takes that long.
-  patienceMs: (commandTimeoutMs, leaseMs) => Math.min(commandTimeoutMs - ANSWER_MS, leaseMs / 2),
+  patienceMs: (commandTimeoutMs, leaseMs) => Math.min(commandTimeoutMs - WAIT_ANSWER_MS, leaseMs / 2),
   refusal: 'not-synced',
 };
 

@@ -154,7 +154,7 @@ export function causeOf(overlap: Overlap, evidence: Evidence, input: CheckInput)
         ownRecordCause(overlap, input) ??
         sharedCount(overlap, input) ??
         scoredOut(overlap, input) ??
-        grantForgotten(overlap, input));
+        grantForgotten(overlap, evidence, input));
   return (
     cause ??
     unexplained(

@@ -22,16 +22,23 @@ import type { History } from '../../harness/vocabulary/history.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Cause, Hold } from '../../harness/vocabulary/verdict.js';
 import { leaseLink } from './contest.js';
-import { lostWithServer, type NamedStore } from './lost-with-server.js';
-import { ownStoresOf, RelatedKeys } from './own-stores.js';
+import { lostWithServer } from './lost-with-server.js';
+import { forgettingKills } from './meanwhile.js';
+import { type NamedStore, ownStoresOf, RelatedKeys } from './own-stores.js';
 import { wholeEvidenceOf } from './whole-evidence.js';
 
-export function grantForgotten({ first, second, others }: Overlap, input: CheckInput): Cause | undefined {
+/** `around`: the evidence of the overlap; the whole of it is worked out only where a server forgot something. */
+export function grantForgotten(
+  { first, second, others }: Overlap,
+  around: Evidence,
+  input: CheckInput,
+): Cause | undefined {
   const { model, history } = input;
-  const evidence = wholeEvidenceOf(input);
-  if (model.kind === 'semaphore' || others.length > 0 || first.client === second.client || !evidence) return undefined;
-  if (evidence.majority !== undefined || evidence.nodes.length !== 1) return undefined;
-  const [node] = evidence.nodes as [string];
+  if (model.kind === 'semaphore' || others.length > 0 || first.client === second.client) return undefined;
+  const [node] = around.nodes;
+  if (node === undefined || around.majority !== undefined || around.nodes.length !== 1) return undefined;
+  const evidence = forgettingKills(node, around).length > 0 ? wholeEvidenceOf(input) : undefined;
+  if (evidence?.nodes.length !== 1) return undefined;
   const related = new RelatedKeys(history.operations.keys);
   const [one, other] = [first, second].map((hold) => ({ hold, stored: storesOf(hold, node, evidence, related) }));
   if (!one?.stored[0] || !other?.stored[0]) return undefined;
@@ -40,9 +47,10 @@ export function grantForgotten({ first, second, others }: Overlap, input: CheckI
   const stored = earlier.stored.filter(({ name }) => name === last.name);
   const isOver = (owner: string, change: Change) => wasLeaseOver(owner, change, history);
   const { client } = earlier.hold;
-  if (stored.some(({ untilMs }) => untilMs <= later.stored[0]!.serverWallMs)) return undefined;
-  const lost = lostWithServer(stored, { client, node, next: later.stored[0]!, isOver }, evidence);
-  if (!lost) return undefined;
+  const next = later.stored[0]!;
+  const lost = lostWithServer(stored, { client, node, next, isOver }, evidence);
+  if (!lost?.left.every((state) => timeOfDayMs(partsOf(state)?.parts.get(last.name)?.value) > next.serverWallMs))
+    return undefined;
   const stood = `${client}'s grant, ${shown(last.name, 60)} in ${last.key}`;
   const granted = ({ client, fromNs, key, evidence }: Hold) => ({
     atNs: fromNs,
@@ -62,21 +70,14 @@ export function grantForgotten({ first, second, others }: Overlap, input: CheckI
   };
 }
 
-interface TimedStore extends NamedStore {
-  /** The time of day that is stored with it, by the clock of whoever reckoned it; Infinity: none. */
-  readonly untilMs: number;
-}
-
 /** What was certainly stored for a hold in the attempt that was granted, in the order in which it was. */
-function storesOf(hold: Hold, node: string, evidence: Evidence, related: RelatedKeys): TimedStore[] {
+function storesOf(hold: Hold, node: string, evidence: Evidence, related: RelatedKeys): NamedStore[] {
   const reading = evidence.readingOf(node);
   return ownStoresOf(hold, evidence, related)
     .filter(({ inTime }) => inTime)
-    .flatMap(({ key, owner: name, line }): TimedStore[] => {
+    .flatMap(({ key, owner: name, line }): NamedStore[] => {
       const change = reading?.changes(key).ofLine(line);
-      if (!change?.by) return [];
-      const untilMs = timeOfDayMs(partsOf(change.after)?.parts.get(name)?.value);
-      return [{ key, name, line, atNs: change.atNs, serverWallMs: change.by.serverWallMs, untilMs }];
+      return change?.by ? [{ key, name, line, atNs: change.atNs, serverWallMs: change.by.serverWallMs }] : [];
     })
     .sort((a, b) => a.line - b.line);
 }

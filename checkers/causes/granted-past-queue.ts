@@ -22,8 +22,8 @@ import { shown } from '../../harness/record/schemas/foreign-text.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Cause } from '../../harness/vocabulary/verdict.js';
 import { isBelieved } from './believed.js';
-import { type OwnStore, ownStoresOf, RelatedKeys } from './own-stores.js';
-import { changesBetween, isQueue, type Passed, placesOf, type QueuePlace } from './queue-places.js';
+import { type NamedStore, type OwnStore, ownStoresOf, RelatedKeys } from './own-stores.js';
+import { changesBetween, isQueue, type Passed, placesOf } from './queue-places.js';
 import { wholeEvidenceOf } from './whole-evidence.js';
 
 export function grantedPastQueue(passed: Passed, input: CheckInput): Cause | undefined {
@@ -70,7 +70,7 @@ function mayHavePlace(state: StoredState, isOwn: (place: { by: Origin; name: str
 function causeOf(
   { waiter, by, askedNs }: Passed,
   { node, key, line }: OwnStore,
-  place: QueuePlace,
+  place: NamedStore,
   grantedNs: number,
 ): Cause {
   const stood = `${waiter.client}'s place ${shown(place.name, 60)} in ${place.key}`;

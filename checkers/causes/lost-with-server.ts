@@ -15,24 +15,10 @@ import type { EffectSpan } from '../../harness/record/facts/effects.js';
 import type { Evidence } from '../../harness/record/facts/evidence.js';
 import type { CauseLink } from '../../harness/vocabulary/verdict.js';
 import { forgettingKills } from './meanwhile.js';
-
-/** Something that a client stored under a key, by a name of its own. */
-export interface NamedStore {
-  readonly key: string;
-  readonly name: string;
-  /** Line of observations.jsonl. */
-  readonly line: number;
-  readonly atNs: number;
-  /** By the server's own clock. */
-  readonly serverWallMs: number;
-}
+import type { NamedStore } from './own-stores.js';
 
 /** What the server carried out for whoever was granted the lock all the same. */
-export interface NextGrant {
-  readonly line: number;
-  readonly atNs: number;
-  readonly serverWallMs: number;
-}
+export type NextGrant = Pick<NamedStore, 'line' | 'atNs' | 'serverWallMs'>;
 
 /** Whether somebody else may take this owner out of what was stored before the change: its time is over. */
 export type IsOver = (owner: string, change: Change, lists: readonly Changes[]) => boolean;
@@ -40,6 +26,8 @@ export type IsOver = (owner: string, change: Change, lists: readonly Changes[]) 
 export type Changes = readonly Change[];
 
 export interface LostWithServer {
+  /** Of each of them what its key held when the old process had printed all that is known of it. */
+  readonly left: readonly StoredState[];
   /** Of the fault, what it did. */
   readonly did: string;
   /** The fault, and that the server had nothing when it ran again. */
@@ -57,15 +45,18 @@ export function lostWithServer(
   const killed = last && forgotAfter(node, last, evidence);
   if (!reading || !killed) return undefined;
   const lists = stored.map(({ key }) => reading.changes(key).list);
-  const stood = stored.every((one, n) => stoodUntil(one, lists[n]!, killed.lostLine, next));
-  if (!stood || evidence.clockGains(node, last.atNs, next.atNs).length > 0) return undefined;
-  if (!lists.every((list) => list.every((change) => isRightful(change, lists, isOver)))) return undefined;
   const { record } = killed.span;
   const empty = evidence.firstSample(node, record.atNs, ({ runId }) => runId !== killed.runId);
   if (!empty?.[1].isEmpty || empty[0] >= next.line) return undefined;
+  const left = stored.flatMap((one, n) => leftAt(killed.lostLine, one, lists[n]!) ?? []);
+  const hadTime =
+    left.length === stored.length && left.every((state, n) => endOf(state, stored[n]!.name) > next.serverWallMs);
+  if (!hadTime || evidence.clockGains(node, last.atNs, next.atNs).length > 0) return undefined;
   const anew = { fromLine: empty[0], untilLine: next.line };
   if (lists.some((list) => storedBetween(client, list, anew))) return undefined;
+  if (!lists.every((list) => list.every((change) => isRightful(change, lists, isOver)))) return undefined;
   return {
+    left,
     did: record.did,
     links: [
       { atNs: record.atNs, text: record.did, history: record.i },
@@ -92,15 +83,10 @@ function forgotAfter(node: string, last: NamedStore, evidence: Evidence): Killed
   return { span, runId: before[1].runId, lostLine: lost[0] };
 }
 
-/** Whether nothing that was printed before that line took it out of its key, and its time would not have been over for the next one. */
-function stoodUntil({ line, name }: NamedStore, list: Changes, lostLine: number, next: NextGrant): boolean {
+/** What its key held before that line, if nothing that was printed until then took it out. */
+function leftAt(lostLine: number, { line, name }: NamedStore, list: Changes): StoredState | undefined {
   const since = list.filter((change) => change.line >= line && change.line < lostLine);
-  const left = since.at(-1)?.after;
-  return (
-    left !== undefined &&
-    since.every(({ after }) => stores(after, name) === 'yes') &&
-    endOf(left, name) > next.serverWallMs
-  );
+  return since.every(({ after }) => stores(after, name) === 'yes') ? since.at(-1)?.after : undefined;
 }
 
 /** Before when it does not expire, by the server's clock. */

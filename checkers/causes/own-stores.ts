@@ -15,6 +15,17 @@ import { appendTo } from '../../harness/record/facts/listed-by-name.js';
 import type { CommandObservation } from '../../harness/vocabulary/history.js';
 import type { Hold } from '../../harness/vocabulary/verdict.js';
 
+/** Something that a client stored on a server under a key, by a name of its own. */
+export interface NamedStore {
+  readonly key: string;
+  readonly name: string;
+  /** Line of observations.jsonl. */
+  readonly line: number;
+  readonly atNs: number;
+  /** By the server's own clock. */
+  readonly serverWallMs: number;
+}
+
 /** An owner that a client stored itself, in the attempt that was granted. */
 export interface OwnStore {
   readonly node: string;

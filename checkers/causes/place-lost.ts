@@ -28,8 +28,8 @@ import { shown } from '../../harness/record/schemas/foreign-text.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Cause, Hold } from '../../harness/vocabulary/verdict.js';
 import { isBelieved } from './believed.js';
-import { ownStoresOf, RelatedKeys } from './own-stores.js';
-import { changesBetween, type Passed, placesOf, type QueuePlace } from './queue-places.js';
+import { type NamedStore, ownStoresOf, RelatedKeys } from './own-stores.js';
+import { changesBetween, type Passed, placesOf } from './queue-places.js';
 import { wholeEvidenceOf } from './whole-evidence.js';
 
 export function placeLost(passed: Passed, input: CheckInput): Cause | undefined {
@@ -68,7 +68,7 @@ function granted(hold: Hold, node: string, evidence: Evidence): KeyWrite | undef
 }
 
 /** How a place came to be gone, by when the other one was granted the lock; undefined: it was not, or it cannot be told. */
-function goneFrom(place: QueuePlace, changes: KeyChanges, grant: KeyWrite | undefined): Gone | undefined {
+function goneFrom(place: NamedStore, changes: KeyChanges, grant: KeyWrite | undefined): Gone | undefined {
   const { list } = changes;
   const since = changesBetween(changes, place.line, Number.POSITIVE_INFINITY);
   const next = since.find(({ after }) => stores(after, place.name) !== 'yes');
@@ -105,11 +105,11 @@ function endOf(gone: Gone, waiter: string): End | undefined {
 }
 
 /** Whether the client had shown itself so lately that its place had to stay. */
-function isInTime(goneWallMs: number, last: QueuePlace, lastsMs: number): boolean {
+function isInTime(goneWallMs: number, last: NamedStore, lastsMs: number): boolean {
   return goneWallMs - last.serverWallMs < lastsMs - leaseMarginNs(lastsMs) / 1e6;
 }
 
-function causeOf({ waiter, by }: Passed, node: string, place: QueuePlace, end: End): Cause {
+function causeOf({ waiter, by }: Passed, node: string, place: NamedStore, end: End): Cause {
   const name = shown(place.name, 60);
   const since = `where it had stood since ${moment(place.atNs)} and its time was not over`;
   const stood = `${waiter.client}'s place ${name} in ${place.key}`;

@@ -6,7 +6,7 @@ import { holdsOf } from '../../harness/record/facts/holds.js';
 import { RECKONING_NS } from '../../harness/record/facts/key-writes.js';
 import type { History } from '../../harness/vocabulary/history.js';
 import type { Hold } from '../../harness/vocabulary/verdict.js';
-import { ownStoresOf, type RelatedKeys } from './own-stores.js';
+import { type NamedStore, ownStoresOf, type RelatedKeys } from './own-stores.js';
 
 /** Who waited, and who was granted the lock first. */
 export interface Passed {
@@ -18,16 +18,6 @@ export interface Passed {
   readonly askedNs: number;
 }
 
-/** What a client stored in a queue. */
-export interface QueuePlace {
-  readonly key: string;
-  readonly name: string;
-  readonly line: number;
-  readonly atNs: number;
-  /** By the server's own clock. */
-  readonly serverWallMs: number;
-}
-
 /** The last place that the waiter stored on a server before the other one asked, under all keys that it stored it under. */
 export function placesOf(
   { waiter, waiterAskedNs, askedNs }: Passed,
@@ -35,13 +25,13 @@ export function placesOf(
   history: History,
   evidence: Evidence,
   related: RelatedKeys,
-): QueuePlace[] {
+): NamedStore[] {
   const reading = evidence.readingOf(node)!;
   // Where the server was away meanwhile, the same process came over another one before.
   const before = lastHoldBefore(waiter.client, waiterAskedNs, history);
   const own = [waiter, ...(before ? [before] : [])].map((hold) => sourceOf(hold, node, evidence, related));
   const places = (related.of(waiter.key, reading) ?? []).flatMap((key) =>
-    reading.changes(key).list.flatMap(({ by, after, line, atNs, ranFromNs }): QueuePlace[] => {
+    reading.changes(key).list.flatMap(({ by, after, line, atNs, ranFromNs }): NamedStore[] => {
       if (by?.client !== waiter.client || !own.includes(by.source) || !isQueue(after)) return [];
       if (ranFromNs < waiterAskedNs - RECKONING_NS || atNs >= askedNs) return [];
       return ownersBy(after, line).map((name) => ({ key, name, line, atNs, serverWallMs: by.serverWallMs }));

@@ -1,17 +1,15 @@
 /** The twin of `waitaof-in-multi`: WAITAOF follows the SET by itself, again while its log is not synced, and its answer is looked at. */
 import type { ChainableCommander } from 'ioredis';
+import { WAIT_ANSWER_MS } from '../acknowledged.js';
 import { answerOf, giveBack } from '../owned-key.js';
 import { leaseLock } from './lease-lock.js';
-
-/** An idle server looks ten times a second whose wait is over; then the answer travels. */
-const ANSWER_MS = 200;
 
 export default leaseLock('broken/waitaof-in-multi-mended', {
   needs: ['WAITAOF'],
   async take(mine, leaseMs, { options, nowNs }) {
     const { redis, key, owner } = mine;
     const beganNs = nowNs();
-    const patienceMs = Math.max(1, options.commandTimeoutMs - ANSWER_MS);
+    const patienceMs = Math.max(1, options.commandTimeoutMs - WAIT_ANSWER_MS);
     const [taken, first] = await askedTogether(redis.pipeline().set(key, owner, 'PX', leaseMs, 'NX'), patienceMs);
     if (taken?.[0]) throw taken[0];
     if (taken?.[1] !== 'OK') return false;

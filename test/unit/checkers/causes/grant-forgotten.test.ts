@@ -19,6 +19,8 @@ const script = (s: Story, at: number, client: string, ...calls: string[][]) =>
 interface Told {
   /** What c1 stores at 1 s, when it is granted the lock. */
   stores?: string[][];
+  /** When that ran. */
+  storedAt?: number;
   /** What r1 does before it is killed. */
   before?: Telling;
   /** What it does when it runs again, before c3 is granted the lock. */
@@ -38,6 +40,7 @@ const reads = (untilS: number, end = ['PEXPIREAT', READERS, wall(7)]) => [['ZADD
 /** c1 reads from 1 s for 5 s; r1 is killed at 1.6 s and runs again from 2 s on; c3 writes from 2.5 s on. */
 function causeOf({
   stores = reads(6),
+  storedAt = 0.9995,
   before = same,
   after = same,
   writes = [['SET', KEY, 'c3@1', 'NX', 'PX', '5000']],
@@ -50,7 +53,7 @@ function causeOf({
   const story = new Story().promised(model);
   for (const client of ['c1', 'c2', 'c3', 'c4']) story.up(client);
   story.deployed(quorum).watch(0.1, 'r1').sample(0.5, 'r1');
-  before(script(story.grant('c1', 1, { mode: 'read' }), 0.9995, 'c1', ...stores));
+  before(script(story.grant('c1', 1, { mode: 'read' }), storedAt, 'c1', ...stores));
   const told = effects.map((kind) => ({ kind, who: ['r1'] }) as FaultEffect);
   story.fault(1.61, 0, 'amnesia', 'strike', { effects: told, beganNs: ns(1.6) });
   story
@@ -102,6 +105,16 @@ describe('unexplained', () => {
     const inSeconds = [['ZADD', READERS, String(Math.floor(Number(wall(2)) / 1000)), 'c1@1']];
     expect(name({ stores: inSeconds })).toBe('unexplained');
     expect(name({ stores: reads(2.6) })).toBe('node-forgot');
+  });
+
+  it('where it was stored only when its client had been told that it holds the lock', () => {
+    expect(name({ storedAt: 1.008 })).not.toBe('node-forgot');
+  });
+
+  it('where its own client had lowered the time that is stored with it, and not where it had raised that', () => {
+    const again = (untilS: number) => (s: Story) => s.command(1.3, 'r1', 'c1', ['ZADD', READERS, wall(untilS), 'c1@1']);
+    expect(name({ before: again(2.4) })).toBe('unexplained');
+    expect(name({ stores: reads(2.4), before: again(6) })).toBe('node-forgot');
   });
 
   it('where somebody else shortened the time of its key before', () => {

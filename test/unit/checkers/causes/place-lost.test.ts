@@ -5,7 +5,7 @@
 import { describe, expect, it } from 'vitest';
 import { fifo } from '../../../../checkers/liveness/fifo.js';
 import type { Quorum } from '../../../../harness/vocabulary/topology.js';
-import { KEY, ns, Story } from '../build.js';
+import { fairStory, KEY, ns, type Story } from '../build.js';
 
 const QUEUE = `{${KEY}}:queue`;
 const DEADLINES = `{${KEY}}:deadlines`;
@@ -40,12 +40,7 @@ function name({
   asked = 2,
   granted = 2.5,
 }: Telling = {}) {
-  const story = new Story().promised({ kind: 'fair' });
-  for (const client of ['c1', 'c2']) {
-    const where = { client, slot: client, host: client, address: '10.77.0.9' };
-    const says = { lock: 'fair', features: [], ...(deadline && { deadlines: { place: 'lease' as const } }) };
-    story.event(0.05, { type: 'client-up', ...where, ...says });
-  }
+  const story = fairStory(deadline);
   story.deployed(quorum).watch(watchedFrom, 'r1').sample(0.5, 'r1');
   if (earlierFrom) {
     story.grant('c2', 0.7).command(0.699, 'r1', 'c2', ['SET', KEY, 'c2@0', 'PX', '5000', 'NX'], 0, earlierFrom);

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { fifo } from '../../../../checkers/liveness/fifo.js';
 import type { FaultEffect } from '../../../../harness/vocabulary/history.js';
 import type { Quorum } from '../../../../harness/vocabulary/topology.js';
-import { KEY, ns, Story } from '../build.js';
+import { fairStory, KEY, ns, type Story } from '../build.js';
 
 const QUEUE = `{${KEY}}:queue`;
 const DEADLINES = `{${KEY}}:deadlines`;
@@ -39,12 +39,7 @@ function cause({
   brokeOff = killed + 0.002,
   leaseMs = 5_000,
 }: Telling = {}) {
-  const story = new Story().promised({ kind: 'fair' });
-  for (const client of ['c1', 'c2']) {
-    const where = { client, slot: client, host: client, address: '10.77.0.9' };
-    const says = { lock: 'fair', features: [], ...(deadline && { deadlines: { place: 'lease' as const } }) };
-    story.event(0.05, { type: 'client-up', ...where, ...says });
-  }
+  const story = fairStory(deadline);
   story.deployed(quorum).watch(0.1, 'r1').sample(0.5, 'r1');
   // Over the same connection as later: by that it is the process that was granted the lock.
   before(pushed(story)).event(1.5, { type: 'step', client: 'c2', name: 'queued', clientNs: ns(1.5), hold: 1 });
