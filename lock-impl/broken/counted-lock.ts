@@ -8,7 +8,8 @@ import type { Redis } from 'ioredis';
 import type { AcquireOptions, LockDefinition, LockHold, TopologyAccess } from '../../harness/vocabulary/lock.js';
 import { type Attempt, certainOrDoubtful, tryUntilGranted, validForMs } from '../attempts.js';
 import { defineLock } from '../define-lock.js';
-import { answerOf, answerOrRefusal } from '../owned-key.js';
+import { answerOrRefusal } from '../owned-key.js';
+import { keepRenewed, type Watchdog } from '../renewal.js';
 import { reentrantGiveBack } from '../scripts/reentrant-give-back.js';
 import { renewIfOwner } from '../scripts/renew-if-owner.js';
 import { PAUSE_BETWEEN_TRIES } from '../set-nx-px.js';
@@ -65,7 +66,7 @@ class CountedLock {
   /** The server may count holds that we do not, or a command to count less may still arrive. */
   #leftBehind = false;
   #holds: LockHold[] = [];
-  #renewing: AbortController | undefined;
+  #watchdog: Watchdog | undefined;
   readonly #losses = new WeakMap<LockHold, AbortController>();
 
   constructor(
@@ -81,12 +82,13 @@ class CountedLock {
 
   async attempt(leaseMs: number): Promise<Attempt> {
     const { access } = this;
+    if (this.#leftBehind && this.#holds.length === 0) this.#rename();
     const sentNs = access.nowNs();
     const result = await this.#watched(answerOrRefusal(this.#counts.take(this.#owner, leaseMs)));
     if ('refusedBecause' in result) return result;
     if (result.answer === 0) return { refusedBecause: 'held' };
     // The first hold on the server: whatever we believed to hold is gone.
-    if (result.answer === 1) this.#lose();
+    if (result.answer === 1) this.#lose('not the owner any more');
 
     const validMs = validForMs(access, sentNs, leaseMs);
     const hold: LockHold = { grantSentNs: sentNs, release: () => this.#release(hold, leaseMs) };
@@ -96,7 +98,8 @@ class CountedLock {
       return { refusedBecause: 'granted-late' };
     }
     if (!this.parts.renewed) return { hold: Object.assign(hold, { validForMs: validMs }) };
-    if (!this.#renewing) void this.#renewAgainAndAgain(leaseMs);
+    if (this.#watchdog) this.#watchdog.confirmed(sentNs);
+    else this.#startWatchdog(sentNs, leaseMs);
     const lost = new AbortController();
     this.#losses.set(hold, lost);
     return { hold: Object.assign(hold, { lost: lost.signal }) };
@@ -107,12 +110,12 @@ class CountedLock {
     if (!this.#holds.includes(hold)) return false;
     this.#holds = this.#holds.filter((other) => other !== hold);
     const left = await this.#watched(certainOrDoubtful(this.#counts.giveBack(this.#owner, leaseMs)));
-    if (left === null) this.#lose();
+    if (left === null) this.#lose('not the owner any more');
     if (left === 0) this.#stopRenewing();
     return left !== null;
   }
 
-  /** Who holds nothing after a failure locks under a new name: what was left behind ends with its lease. */
+  /** After a failure, what was left behind ends with its lease. */
   async #watched<T>(answer: Promise<T>): Promise<T> {
     try {
       return await answer;
@@ -120,42 +123,45 @@ class CountedLock {
       this.#leftBehind = true;
       throw error;
     } finally {
-      if (this.#leftBehind && this.#holds.length === 0) {
-        this.#stopRenewing();
-        this.#leftBehind = false;
-        this.#renames += 1;
-        this.#owner = `${this.client}:${this.#renames}`;
-      }
+      if (this.#leftBehind && this.#holds.length === 0) this.#stopRenewing();
     }
+  }
+
+  /** Who holds nothing then locks under a new name. */
+  #rename(): void {
+    this.#leftBehind = false;
+    this.#renames += 1;
+    this.#owner = `${this.client}:${this.#renames}`;
   }
 
   #stopRenewing(): void {
-    this.#renewing?.abort();
-    this.#renewing = undefined;
+    this.#watchdog?.stop();
+    this.#watchdog = undefined;
   }
 
-  #lose(): void {
+  #lose(reason: string): void {
     this.#stopRenewing();
     const lost = this.#holds;
     this.#holds = [];
-    for (const hold of lost) this.#losses.get(hold)?.abort('not the owner any more');
+    for (const hold of lost) this.#losses.get(hold)?.abort(reason);
   }
 
-  async #renewAgainAndAgain(leaseMs: number): Promise<void> {
+  #startWatchdog(grantSentNs: number, leaseMs: number): void {
     const { access, redis, key } = this;
     const owner = this.#owner;
-    const renewing = new AbortController();
-    this.#renewing = renewing;
-    for (;;) {
-      await access.sleep(leaseMs / 3, renewing.signal);
-      if (!renewing.signal.aborted) await access.step('before-renewal');
-      if (renewing.signal.aborted) return;
-      const sentNs = access.nowNs();
-      const renewed = [...this.#holds]; // not what is granted meanwhile
-      const answer = await answerOf(redis.eval(renewIfOwner, 1, key, owner, leaseMs).then((done) => done === 1));
-      if (renewing.signal.aborted) return;
-      if (answer.is === 'yes') for (const hold of renewed) access.renewed(hold, sentNs, leaseMs);
-      if (answer.is === 'no') return this.#lose();
-    }
+    const watchdog = keepRenewed(access, {
+      leaseMs,
+      grantSentNs,
+      renew: async () => (await redis.eval(renewIfOwner, 1, key, owner, leaseMs)) === 1,
+      renewed: (sentNs) => {
+        for (const hold of this.#holds) if (hold.grantSentNs! <= sentNs) access.renewed(hold, sentNs, leaseMs);
+      },
+    });
+    this.#watchdog = watchdog;
+    const lost = () => {
+      this.#leftBehind = true; // perhaps there all the same: it could not be asked in time
+      this.#lose(String(watchdog.lost.reason));
+    };
+    watchdog.lost.addEventListener('abort', lost, { once: true });
   }
 }
