@@ -174,12 +174,23 @@ export function ranFrom({ ranNs, atNs }: KeyWrite): number {
 }
 
 /**
- * Whether the last time that a node was given was a whole lease, and over by the machine's clock when the next one came, who may have
- * been waiting for just that.
+ * Whether the last time that a node was given (by `origin`) was a whole lease, and over by the machine's clock when the next one
+ * came, who may have been waiting for just that.
  */
-export function wasOver({ ttlMs, untilTimeOfDay, ranNs, atNs }: KeyWrite, leaseMs: number, gone: KeyWrite): boolean {
-  if (ttlMs === undefined || untilTimeOfDay || ttlMs < leaseMs * 0.9) return false;
-  return (ranFrom(gone) - Math.max(ranNs, atNs)) / 1e6 > ttlMs - READING_MS;
+export function wasOver(
+  origin: KeyWrite,
+  { earlier, gone }: Pick<Contest, 'earlier' | 'gone'>,
+  evidence: Evidence,
+): boolean {
+  const { ttlMs, untilTimeOfDay } = origin;
+  if (ttlMs === undefined || untilTimeOfDay || ttlMs < earlier.hold.leaseMs * 0.9) return false;
+  return (ranFrom(gone) - ranAtLatest(origin, earlier, evidence)) / 1e6 > ttlMs - READING_MS;
+}
+
+/** What set a time ran by then: its line may have been read late, but the client had the answer, or a right clock stood there. */
+function ranAtLatest(origin: KeyWrite, { hold, write }: Party, evidence: Evidence): number {
+  const readNs = evidence.isPlaced(origin) ? origin.ranNs : Math.max(origin.ranNs, origin.atNs);
+  return origin === write ? Math.min(readNs, Math.max(hold.fromNs, hold.grantSentNs)) : readNs;
 }
 
 /** The link that shows a grant. */

@@ -28,7 +28,7 @@ export function notRenewedThere(contest: Contest, evidence: Evidence): Unrenewed
   const { majority } = evidence;
   if (majority === undefined || !reached || !lostBy(tenure, 'expired') || !foundNone(contest)) return undefined;
   const { origin } = lastProlonged(reached, contest, evidence);
-  if (!origin || !wasOver(origin, earlier.hold.leaseMs, gone)) return undefined;
+  if (!origin || !wasOver(origin, contest, evidence)) return undefined;
   const renewed = evidence.voters.flatMap((node) => renewalOn(node, contest, evidence) ?? []);
   if (renewed.length < majority) return undefined;
   const { client } = earlier.hold;

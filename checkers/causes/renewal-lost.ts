@@ -37,7 +37,7 @@ export const failoverLostRenewal: Reason = (contest, evidence) => {
   if (!copy) return undefined;
   const { reached, gone } = copy;
   const { origin, last } = lastGiven(copy, contest, evidence);
-  if (!origin || !wasOver(origin, earlier.hold.leaseMs, gone)) return undefined;
+  if (!origin || !wasOver(origin, { earlier, gone }, evidence)) return undefined;
   const seen = lastSeen(copy, key, evidence);
   if (!seen || !showsEndOf(last, seen[1], key, gone) || !evidence.watchedThroughout(to, seen[1].atNs, gone.atNs))
     return undefined;

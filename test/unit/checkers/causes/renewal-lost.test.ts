@@ -11,6 +11,8 @@ const causeOf = (story: Story) => mutualExclusion.check(story.input()).violation
 interface Told {
   /** What came to r2 of c1's grant. */
   ttlMs?: number;
+  /** When the coordinator read of c1's grant, in seconds. */
+  readAt?: number;
   /** r2 had no link until 1.3 s, and loaded it then with all that r1 had. */
   isLoaded?: boolean;
   /** c1's renewal at 3 s, as r1 carries it out; absent: not at all. */
@@ -33,6 +35,7 @@ interface Told {
 function story({
   ttlMs = 5_000,
   isLoaded = false,
+  readAt = 0.999,
   renewal = ['PEXPIRE', KEY, '5000'],
   renewedBy = 'c1',
   looked = true,
@@ -55,7 +58,7 @@ function story({
     .watch(0, 'r2')
     .looks(0.5, 0.9, 'r1')
     .looks(1.05, 2.9, 'r1', { owner: OWNER });
-  told.take(0.999, 'r1', 'c1', OWNER, 0, ttlMs);
+  told.take(readAt, 'r1', 'c1', OWNER, 999 - readAt * 1_000, ttlMs);
   if (isLoaded) told.looks(0.5, 1.25, 'r2', { role: 'replica', linkUp: false });
   else
     told
@@ -72,7 +75,7 @@ function story({
   if (renewal) told.command(2.999, 'r1', renewedBy, renewal);
   if (looked) told.sample(3.15, 'r1', { owner: OWNER });
   told.sample(5.8, 'r2', { owner: OWNER, pttlMs, wallMs: wallMs(5.8), skewMs });
-  for (let at = 6.01; at < takenAt; at += 0.1) told.sample(at, 'r2', { wallMs: wallMs(at), skewMs });
+  for (let at = 5.811 + pttlMs / 1_000; at < takenAt; at += 0.1) told.sample(at, 'r2', { wallMs: wallMs(at), skewMs });
   return and(told).take(takenAt - 0.001, 'r2', 'c2', 'value-of-c2', skewMs);
 }
 
@@ -155,6 +158,19 @@ describe('a renewal that a failover lost', () => {
 
   it('is where the next one was waiting for the end of the grant', () => {
     expect(causeOf(story({ takenAt: 6.003 })).name).toBe('failover-lost-renewal');
+  });
+
+  it('is where the grant was read of late: its client had the answer before', () => {
+    expect(causeOf(story({ takenAt: 6.003, readAt: 1.04 })).name).toBe('failover-lost-renewal');
+    expect(causeOf(story({ takenAt: 6.003, readAt: 1.09 })).name).toBe('failover-lost-renewal');
+  });
+
+  it('is where a renewal that came to both was read of late, and its server has the right time', () => {
+    const renewed = (one: Story) =>
+      one
+        .command(1.29, 'r1', 'c1', ['PEXPIRE', KEY, '5000'], -90)
+        .command(1.202, 'r2', 'link', ['PEXPIREAT', KEY, String(EPOCH_WALL_MS + 6_200)]);
+    expect(causeOf(story({ and: renewed, endsMs: 6_200, pttlMs: 400, takenAt: 6.204 })).name).toBe('failover-lost-renewal');
   });
 
   describe('where the new primary had loaded the grant with all that the old one had', () => {
