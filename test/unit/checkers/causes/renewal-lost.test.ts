@@ -170,7 +170,9 @@ describe('a renewal that a failover lost', () => {
       one
         .command(1.29, 'r1', 'c1', ['PEXPIRE', KEY, '5000'], -90)
         .command(1.202, 'r2', 'link', ['PEXPIREAT', KEY, String(EPOCH_WALL_MS + 6_200)]);
-    expect(causeOf(story({ and: renewed, endsMs: 6_200, pttlMs: 400, takenAt: 6.204 })).name).toBe('failover-lost-renewal');
+    expect(causeOf(story({ and: renewed, endsMs: 6_200, pttlMs: 400, takenAt: 6.204 })).name).toBe(
+      'failover-lost-renewal',
+    );
   });
 
   describe('where the new primary had loaded the grant with all that the old one had', () => {
