@@ -15,13 +15,12 @@
  * Excludes tokens that are counted anywhere else, a counter that expires, one that anybody sets or removes, a server that was
  * replaced and is primary again, independent nodes, and clusters in which slots are moved.
  */
-import type { Change } from '../../harness/record/facts/commands/changes.js';
 import type { Evidence } from '../../harness/record/facts/evidence.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Cause, Hold } from '../../harness/vocabulary/verdict.js';
 import { ANSWERED_WITHIN_NS, ranAnew, wasPrimaryThroughout } from './meanwhile.js';
 import { RelatedKeys } from './own-stores.js';
-import { countFor, countIn, type Draw, drawLink, onlyCounts, tokenLink } from './token-counts.js';
+import { countFor, countIn, type Draw, drawLink, mayBeToken, onlyCounts, tokenLink } from './token-counts.js';
 import { wholeEvidenceOf } from './whole-evidence.js';
 
 /** `first` was granted before `second`, with a token that is as high or higher. */
@@ -32,7 +31,7 @@ export function counterBehind(first: Hold, second: Hold, input: CheckInput): Cau
   const related = new RelatedKeys(input.history.operations.keys);
   const [before, after] = [first, second].map((hold) => countFor(hold, evidence, related));
   if (!before || !after || before.key !== after.key || before.node === after.node) return undefined;
-  if (countIn(before.change.after) !== String(first.token) || !isToken(after.change, second)) return undefined;
+  if (countIn(before.change.after) !== String(first.token) || !mayBeToken(after.change, second)) return undefined;
   if (before.change.atNs > after.change.ranFromNs || !isOnlyCounted(before.key, evidence)) return undefined;
   const roles = replacedBy(before, after, evidence);
   if (!roles) return undefined;
@@ -53,12 +52,6 @@ export function counterBehind(first: Hold, second: Hold, input: CheckInput): Cau
       tokenLink(second),
     ].sort((a, b) => a.atNs - b.atNs),
   };
-}
-
-/** Whether a count may have come to the hold's token: it is not known to have come to another number. */
-function isToken({ after }: Change, { token }: Hold): boolean {
-  const count = countIn(after);
-  return count === undefined || count === String(token);
 }
 
 function isOnlyCounted(key: string, evidence: Evidence): boolean {

@@ -19,7 +19,7 @@ import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Cause, Hold } from '../../harness/vocabulary/verdict.js';
 import { forgettingKills } from './meanwhile.js';
 import { RelatedKeys } from './own-stores.js';
-import { countFor, countIn, drawLink, onlyCounts, tokenLink } from './token-counts.js';
+import { countFor, countIn, drawLink, mayBeToken, onlyCounts, tokenLink } from './token-counts.js';
 import { wholeEvidenceOf } from './whole-evidence.js';
 
 /** `first` was granted before `second`, with a token that is as high or higher. */
@@ -32,7 +32,7 @@ export function counterForgotten(first: Hold, second: Hold, input: CheckInput): 
   if (!before || !again || again.key !== before.key) return undefined;
   const { key, change } = before;
   const { list } = evidence.readingOf(node)!.changes(key);
-  if (countIn(change.after) !== String(first.token)) return undefined;
+  if (countIn(change.after) !== String(first.token) || !mayBeToken(again.change, second)) return undefined;
   const killed = forgotBetween(node, change, second.grantSentNs, evidence);
   if (!killed || !list.every(onlyCounts)) return undefined;
   const after = again.change;

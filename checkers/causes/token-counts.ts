@@ -66,6 +66,12 @@ function isCountFor({ client, grantSentNs, fromNs }: Hold, { by, atNs, ranFromNs
   return isItsCount && atNs >= grantSentNs && ranFromNs <= fromNs + RECKONING_NS;
 }
 
+/** Whether a count may have come to the hold's token: it is not known to have come to another number. */
+export function mayBeToken({ after }: Change, { token }: Hold): boolean {
+  const count = countIn(after);
+  return count === undefined || count === String(token);
+}
+
 /** Whether a change of the counter is a count, or none that anybody made: a gap in what is known of it, and what ends one. */
 export function onlyCounts({ by, before, applied }: Change): boolean {
   if (by !== undefined) return COUNTS_UP.has(by.name);

@@ -145,6 +145,12 @@ describe('not named', () => {
     expect(name({ second: (s) => count(s, 2.9, 'c2') })).toBe('unexplained');
   });
 
+  it('where the second count is known to have come to another number than the token that was given out', () => {
+    const looked = (s: Story) => s.sample(2.6, 'r1', { runId: 'run-2', isEmpty: true });
+    expect(name({ also: looked })).toBe('node-forgot');
+    expect(name({ also: looked, tokens: [2, 2] })).toBe('unexplained');
+  });
+
   it('where the second count was of another counter', () => {
     const other = (s: Story) => s.command(2.9995, 'r1', 'c2', ['INCR', `${COUNTER}:other`]);
     expect(name({ second: other })).toBe('unexplained');
