@@ -32,7 +32,7 @@ export function counterBehind(first: Hold, second: Hold, input: CheckInput): Cau
   const [before, after] = [first, second].map((hold) => countFor(hold, evidence, related));
   if (!before || !after || before.key !== after.key || before.node === after.node) return undefined;
   if (countIn(before.change.after) !== String(first.token) || !mayBeToken(after.change, second)) return undefined;
-  if (before.change.atNs > after.change.ranFromNs || !isOnlyCounted(before.key, evidence)) return undefined;
+  if (before.change.atNs > after.change.ranFromNs || !isOnlyCounted(before.key, evidence, input)) return undefined;
   const roles = replacedBy(before, after, evidence);
   if (!roles) return undefined;
   const { asReplica, asPrimary } = roles;
@@ -54,8 +54,13 @@ export function counterBehind(first: Hold, second: Hold, input: CheckInput): Cau
   };
 }
 
-function isOnlyCounted(key: string, evidence: Evidence): boolean {
-  return evidence.nodes.every((node) => evidence.readingOf(node)?.changes(key).list.every(onlyCounts) ?? true);
+function isOnlyCounted(key: string, evidence: Evidence, { observations }: CheckInput): boolean {
+  const isCounted = (node: string) =>
+    evidence
+      .readingOf(node)
+      ?.changes(key)
+      .list.every((change) => onlyCounts(change, observations)) ?? true;
+  return evidence.nodes.every(isCounted);
 }
 
 /** The looks that show how the second count's server took the place of the first one's, and kept what it had then. */

@@ -34,7 +34,7 @@ export function counterForgotten(first: Hold, second: Hold, input: CheckInput): 
   const { list } = evidence.readingOf(node)!.changes(key);
   if (countIn(change.after) !== String(first.token) || !mayBeToken(again.change, second)) return undefined;
   const killed = forgotBetween(node, change, second.grantSentNs, evidence);
-  if (!killed || !list.every(onlyCounts)) return undefined;
+  if (!killed || !list.every((one) => onlyCounts(one, input.observations))) return undefined;
   const after = again.change;
   const { did } = killed.record;
   return {

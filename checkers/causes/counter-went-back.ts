@@ -18,7 +18,7 @@ import { RECKONING_NS } from '../../harness/record/facts/key-writes.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Cause, CauseName, Hold } from '../../harness/vocabulary/verdict.js';
 import { RelatedKeys } from './own-stores.js';
-import { countIn, countsUp, type Draw, drawLink, drawsOf, tokenLink } from './token-counts.js';
+import { countIn, countsUp, type Draw, drawLink, drawsOf, onlyCounts, tokenLink } from './token-counts.js';
 import { wholeEvidenceOf } from './whole-evidence.js';
 
 /** How a counter was lost, and by whom. */
@@ -36,7 +36,10 @@ export function counterWentBack(first: Hold, second: Hold, input: CheckInput): C
   const [before, after] = [first, second].map((hold) => drawOf(hold, evidence, related, input));
   if (!before || !after || before.node !== after.node || before.key !== after.key) return undefined;
   const { list } = evidence.readingOf(before.node)!.changes(before.key);
-  const losses = lossesIn(list.slice(list.indexOf(before.change) + 1, list.indexOf(after.change)), before);
+  const { observations } = input;
+  if (![before, after].every(({ change }) => onlyCounts(change, observations))) return undefined;
+  const between = list.slice(list.indexOf(before.change) + 1, list.indexOf(after.change));
+  const losses = lossesIn(between, before, observations);
   const [loss] = losses ?? [];
   if (!loss || !losses!.every(({ name }) => name === loss.name)) return undefined;
   return {
@@ -62,10 +65,14 @@ function drawOf(hold: Hold, evidence: Evidence, related: RelatedKeys, { history 
 }
 
 /** Every loss among these changes of a counter; undefined where anything else may have happened to it. */
-function lossesIn(changes: readonly Change[], { node, key }: Draw): Loss[] | undefined {
+function lossesIn(
+  changes: readonly Change[],
+  { node, key }: Draw,
+  observations: CheckInput['observations'],
+): Loss[] | undefined {
   const losses: Loss[] = [];
   for (const change of changes) {
-    if (countsUp(change) || isKept(change)) continue;
+    if ((countsUp(change) && onlyCounts(change, observations)) || isKept(change)) continue;
     const { how, after, by } = change;
     if (after.exists !== 'no') return undefined;
     if (how === 'expired') losses.push({ name: 'counter-expired', text: `${key} expired on ${node}`, change });

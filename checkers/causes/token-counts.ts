@@ -2,6 +2,7 @@
 import type { Change } from '../../harness/record/facts/commands/changes.js';
 import type { Evidence } from '../../harness/record/facts/evidence.js';
 import { RECKONING_NS } from '../../harness/record/facts/key-writes.js';
+import type { Observations } from '../../harness/vocabulary/history.js';
 import type { CauseLink, Hold } from '../../harness/vocabulary/verdict.js';
 import type { RelatedKeys } from './own-stores.js';
 
@@ -73,10 +74,16 @@ export function mayBeToken({ after }: Change, { token }: Hold): boolean {
 }
 
 /** Whether a change of the counter is a count, or none that anybody made: a gap in what is known of it, and what ends one. */
-export function onlyCounts({ by, before, applied }: Change): boolean {
-  if (by !== undefined) return COUNTS_UP.has(by.name);
+export function onlyCounts({ by, line, before, applied }: Change, observations: Observations): boolean {
+  if (by !== undefined) return COUNTS_UP.has(by.name) && (by.name === 'INCR' || !countsDown(line, observations));
   // After a gap a key is there or not, and may have had an expiry that ran out.
   return applied === 'unknown' || before.exists === 'unknown';
+}
+
+/** Whether what was counted was less than nothing, as by `INCRBY counter -1`; of what is not known it may be. */
+function countsDown(line: number, observations: Observations): boolean {
+  const command = observations.line(line);
+  return command?.type !== 'command' || !/^\d+$/.test(command.argv[2] ?? '');
 }
 
 /** Whether a command certainly counted up. */

@@ -113,6 +113,9 @@ describe('not named', () => {
     not({ also: (s) => s.command(1.3, 'r1', 'c3', ['DEL', COUNTER]) });
     not({ also: (s) => s.command(2.3, 'r2', 'c3', ['SET', COUNTER, '1']) });
     not({ also: (s) => s.command(2.3, 'r2', 'c3', ['EXPIRE', COUNTER, '1']) });
+    // All that r1 had counted had come to r2, where somebody counted down.
+    const down = (s: Story) => incr(s, 1.0005, 'r2', 'link').command(2.3, 'r2', 'c3', ['INCRBY', COUNTER, '-2']);
+    not({ also: down, tokens: [2, 1] });
   });
 
   it('where the first count did not come to the token, or the second is known to have come to another', () => {

@@ -117,6 +117,7 @@ describe('not named', () => {
     for (const argv of [
       ['DEL', COUNTER],
       ['SET', COUNTER, '0'],
+      ['INCRBY', COUNTER, '-1'],
       ['PEXPIRE', COUNTER, '100000'],
     ]) {
       const meddle = (at: number) => (s: Story) => s.command(at, 'r1', 'c3', argv);
@@ -143,6 +144,13 @@ describe('not named', () => {
     expect(name({ second: (s) => s })).toBe('unexplained');
     expect(name({ second: (s) => count(count(s, 2.9985, 'c2'), 2.9995, 'c2') })).toBe('unexplained');
     expect(name({ second: (s) => count(s, 2.9, 'c2') })).toBe('unexplained');
+  });
+
+  it('where a client had counted down, by more than the count that was lost', () => {
+    const first = (s: Story) => count(s.command(0.9, 'r1', 'c3', ['INCRBY', COUNTER, '4']), 0.9995, 'c1');
+    expect(name({ tokens: [5, 1], first })).toBe('node-forgot');
+    const down = (s: Story) => first(s).command(1.6, 'r1', 'c3', ['INCRBY', COUNTER, '-4']);
+    expect(name({ tokens: [5, 1], first: down })).toBe('unexplained');
   });
 
   it('where the second count is known to have come to another number than the token that was given out', () => {

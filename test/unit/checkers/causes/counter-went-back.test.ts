@@ -107,6 +107,14 @@ describe('not named', () => {
     expect(name({ between: (s) => removed(s.command(1.8, 'r1', 'c3', ['SET', COUNTER, '0'])) })).toBe('unexplained');
   });
 
+  it('where somebody counted down since, be it the one that was given the token', () => {
+    const by = (amount: string) => (s: Story) => removed(s).command(2.1, 'r1', 'c3', ['INCRBY', COUNTER, amount]);
+    expect(name({ tokens: [2, 1], between: by('0') })).toBe('counter-removed');
+    expect(name({ tokens: [2, -3], between: by('-4') })).toBe('unexplained');
+    const second = (s: Story) => s.command(2.9995, 'r1', 'c2', ['INCRBY', COUNTER, '-3']);
+    expect(name({ tokens: [2, -3], second })).toBe('unexplained');
+  });
+
   it('where something may have happened unseen', () => {
     for (const at of [1.5, 2.5])
       expect(name({ between: (s) => removed(s.watch(at, 'r1', false).watch(at + 0.01, 'r1')) }), `${at}`).toBe(
