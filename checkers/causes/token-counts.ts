@@ -74,7 +74,9 @@ export function mayBeToken({ after }: Change, { token }: Hold): boolean {
 }
 
 /** Whether a change of the counter is a count, or none that anybody made: a gap in what is known of it, and what ends one. */
-export function onlyCounts({ by, line, before, applied }: Change, observations: Observations): boolean {
+export function onlyCounts({ how, by, line, before, applied }: Change, observations: Observations): boolean {
+  // Also of a key of which nothing was known: it was there.
+  if (how === 'evicted') return false;
   if (by !== undefined) return COUNTS_UP.has(by.name) && (by.name === 'INCR' || !countsDown(line, observations));
   // After a gap a key is there or not, and may have had an expiry that ran out.
   return applied === 'unknown' || before.exists === 'unknown';

@@ -118,6 +118,12 @@ describe('not named', () => {
     not({ also: down, tokens: [2, 1] });
   });
 
+  it('where a count that may have come to the second server unseen was evicted there', () => {
+    const unseen = (s: Story) => s.watch(0.95, 'r2', false).watch(1.9, 'r2');
+    expect(name({ also: unseen })).toBe('failover-lost-write');
+    not({ also: (s) => unseen(s).evicted(3, 'r2', COUNTER), tokens: [2, 1] });
+  });
+
   it('where the first count did not come to the token, or the second is known to have come to another', () => {
     not({ tokens: [3, 2] });
     not({ tokens: [2, 1] });
