@@ -60,6 +60,18 @@ function forgotBetween(
   return forgettingKills(node, evidence).find(
     ({ record, earliestNs }) =>
       // What it printed may have been read only after its death.
-      (earliestNs > count.atNs || evidence.printedInWatch(node, earliestNs - 1, count.line)) && record.atNs < untilNs,
+      (earliestNs > count.atNs || evidence.printedInWatch(node, earliestNs - 1, count.line)) &&
+      record.atNs < untilNs &&
+      ranOn(node, count.atNs, earliestNs, evidence),
   );
+}
+
+/**
+ * Whether it was one process from the one instant to the other: another one may have begun anew before, unsaid. It was looked at as the
+ * same process, and watched since.
+ */
+function ranOn(node: string, fromNs: number, untilNs: number, evidence: Evidence): boolean {
+  const [before, last] = [fromNs, untilNs].map((atNs) => evidence.lastSample(node, atNs)?.[1]);
+  const sinceNs = last && last.runId === before?.runId ? Math.max(fromNs, last.atNs) : fromNs;
+  return evidence.watchLost(node, sinceNs, untilNs) === undefined;
 }

@@ -112,6 +112,17 @@ describe('not named', () => {
     expect(name({ effects: early, struck: 0.96, first })).toBe('unexplained');
   });
 
+  it('where the server had begun anew before it was killed, of which no fault tells', () => {
+    const broke = (runId: string, looked = 1.8) => {
+      const counts = (s: Story) => count(count(s, 0.9, 'c3'), 0.9995, 'c1');
+      return (s: Story) => counts(s).watch(1.5, 'r1', false).watch(1.6, 'r1').sample(looked, 'r1', { runId });
+    };
+    expect(name({ first: broke('run-0') })).toBe('unexplained');
+    // The same process, which nobody watched for a moment; before that it is not known to be.
+    expect(name({ first: broke('run-1') })).toBe('node-forgot');
+    expect(name({ first: broke('run-1', 1.4) })).toBe('unexplained');
+  });
+
   it('where anybody did anything else to the counter, at any time', () => {
     const counts = (s: Story) => count(count(s, 0.9, 'c3'), 0.9995, 'c1');
     for (const argv of [
