@@ -10,13 +10,14 @@
  * in the same way.
  *
  * Excludes tokens that are counted anywhere else, a counter that may have changed unseen (the server restarted, say), one that a
- * stranger removed, and independent nodes.
+ * stranger removed, or set the time of, one that was over only by a clock that had moved, and independent nodes.
  */
-import type { Change } from '../../harness/record/facts/commands/changes.js';
+import { type Change, lastTimed } from '../../harness/record/facts/commands/changes.js';
 import type { Evidence } from '../../harness/record/facts/evidence.js';
 import { RECKONING_NS } from '../../harness/record/facts/key-writes.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Cause, CauseName, Hold } from '../../harness/vocabulary/verdict.js';
+import { isByRightClocks, wasMovedBetween } from './meanwhile.js';
 import { RelatedKeys } from './own-stores.js';
 import { countIn, countsUp, type Draw, drawLink, drawsOf, onlyCounts, tokenLink } from './token-counts.js';
 import { wholeEvidenceOf } from './whole-evidence.js';
@@ -38,10 +39,13 @@ export function counterWentBack(first: Hold, second: Hold, input: CheckInput): C
   const { list } = evidence.readingOf(before.node)!.changes(before.key);
   const { observations } = input;
   if (![before, after].every(({ change }) => onlyCounts(change, observations))) return undefined;
-  const between = list.slice(list.indexOf(before.change) + 1, list.indexOf(after.change));
-  const losses = lossesIn(between, before, observations);
+  const [from, to] = [list.indexOf(before.change) + 1, list.indexOf(after.change)];
+  const losses = lossesIn(list.slice(from, to), before, observations);
   const [loss] = losses ?? [];
   if (!loss || !losses!.every(({ name }) => name === loss.name)) return undefined;
+  const mayNotBe = ({ name, change }: Loss) =>
+    name === 'counter-expired' && !endedByOwnTime(list, list.indexOf(change), before.node, evidence);
+  if (losses!.some(mayNotBe)) return undefined;
   return {
     name: loss.name,
     sentence: `${before.node} had counted ${before.key} up to ${first.token} for ${first.client}; then ${loss.text}, and it was counted up to ${second.token} for ${second.client}.`,
@@ -82,6 +86,19 @@ function lossesIn(
     else return undefined;
   }
   return losses;
+}
+
+/**
+ * Whether the counter ended by a time that a client of the lock had set for it, and not by a clock that was moved: none was, or it was
+ * over by right ones as well when it was asked for next.
+ */
+function endedByOwnTime(list: readonly Change[], at: number, node: string, evidence: Evidence): boolean {
+  const timed = lastTimed(list, at);
+  const { by, after } = timed ?? {};
+  if (!timed || by?.client === undefined || !isByRightClocks(by, timed.ranFromNs, evidence)) return false;
+  const next = list[at + 1]!;
+  const lastsMs = after!.expires.untilMs - by.serverWallMs;
+  return (next.ranFromNs - timed.atNs) / 1e6 > lastsMs || !wasMovedBetween(node, timed.ranFromNs, next.atNs, evidence);
 }
 
 /** Whether the count is what it was: it was looked at, or given another expiry. */

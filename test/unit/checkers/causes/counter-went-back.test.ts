@@ -1,7 +1,7 @@
 /** That the counter of tokens was lost is said where it is proven, and each link of that is taken away once. */
 import { describe, expect, it } from 'vitest';
 import type { Quorum } from '../../../../harness/vocabulary/topology.js';
-import { KEY, type Story } from '../build.js';
+import { EPOCH_WALL_MS, KEY, type Story } from '../build.js';
 import { COUNTER, count, fencedStory, tokenCause } from './fenced-story.js';
 
 interface Telling {
@@ -113,6 +113,40 @@ describe('not named', () => {
     expect(name({ tokens: [2, -3], between: by('-4') })).toBe('unexplained');
     const second = (s: Story) => s.command(2.9995, 'r1', 'c2', ['INCRBY', COUNTER, '-3']);
     expect(name({ tokens: [2, -3], second })).toBe('unexplained');
+  });
+
+  it('where it expired by a time that a stranger had set', () => {
+    const sets = (by: string) => (s: Story) => s.command(1.5, 'r1', by, ['PEXPIRE', COUNTER, '500']);
+    expect(name({ between: sets('c3') })).toBe('counter-expired');
+    expect(name({ between: sets('stranger') })).toBe('unexplained');
+    expect(name({ first: lasting(3_600_000), between: sets('stranger') })).toBe('unexplained');
+    expect(name({ first: lasting(1_000), between: (s) => s })).toBe('counter-expired');
+  });
+
+  it('where it expired only because the clock of its server had been moved, or that of who set its time', () => {
+    const jumped = (lastsMs: number, offsetMs: number) =>
+      name({
+        first: lasting(lastsMs),
+        between: (s) =>
+          s
+            .fault(1.5, 0, 'clock', 'strike', { effects: [{ kind: 'clock-jumped', who: ['r1'], offsetMs }] })
+            .sample(1.6, 'r1', { skewMs: offsetMs }),
+        second: (s) => s.command(2.9995, 'r1', 'c2', ['INCR', COUNTER], offsetMs),
+      });
+    expect(jumped(3_600_000, 7_200_000)).toBe('unexplained');
+    expect(jumped(1_000, 200)).toBe('counter-expired');
+    const setBack = (offsetMs: number) =>
+      name({
+        first: (s) =>
+          count(count(s, 0.9, 'c3'), 0.9995, 'c1')
+            .fault(0.7, 0, 'clock', 'strike', { effects: [{ kind: 'clock-jumped', who: ['c1'], offsetMs }] })
+            .command(0.9996, 'r1', 'c1', ['PEXPIREAT', COUNTER, String(EPOCH_WALL_MS + 2_000)]),
+        between: (s) => s,
+      });
+    expect(setBack(-7_200_000)).toBe('unexplained');
+    const until = (s: Story) =>
+      lasting(9_000)(s).command(1.1, 'r1', 'c1', ['PEXPIREAT', COUNTER, String(EPOCH_WALL_MS + 2_000)]);
+    expect(name({ first: until, between: (s) => s })).toBe('counter-expired');
   });
 
   it('where something may have happened unseen', () => {
