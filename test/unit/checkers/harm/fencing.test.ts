@@ -215,6 +215,19 @@ describe('why a token did not rise', () => {
       expect(causeOf(forgotten((story) => story.command(1.1, 'r1', 'c1', argv))).name).toBe('unexplained');
   });
 
+  it('is unknown where the counter was removed when others had counted higher after it was lost', () => {
+    const fence = `{${KEY}}:fence`;
+    const since = (token: number, counts: number, client = 'c3', ...removed: string[][]) => {
+      const story = nodes(repeated(token)).takeCounted(0.999, 'r1', 'c1');
+      story.times(counts, (s, n) => s.command(2.6 + n / 100, 'r2', 'c3', ['INCR', fence]));
+      for (const argv of removed) story.command(2.9, 'r2', client, argv);
+      return causeOf(story.takeCounted(2.999, 'r2', 'c2')).name;
+    };
+    expect(since(5, 2)).toBe('failover-lost-write');
+    expect(since(1, 9, 'c3', ['DEL', fence])).toBe('unexplained');
+    expect(since(1, 9, 'stranger', ['SET', fence, '0'])).toBe('unexplained');
+  });
+
   it('is unknown where the token was not counted with the grant, whatever happened to the lock', () => {
     const elsewhere = nodes(repeated()).take(0.999, 'r1', 'c1').take(2.999, 'r2', 'c2');
     expect(causeOf(elsewhere)).toMatchObject({ name: 'unexplained', chain: [{ history: 4 }, { history: 6 }] });
