@@ -6,36 +6,35 @@
  * that count as well.
  *
  * Excludes tokens that are counted anywhere else (by the client, or by a command of its own, which may have been replicated
- * without the lock), what only the lock's key can have come to (an eviction, its expiry, somebody's DEL), what only the count
- * can have come to before the lock was lost (a count that expires may have gone while the lock was renewed) or since (others count on,
- * and somebody removes what they have counted), and independent nodes, of which it is not known which gave the token.
+ * without the lock; or which are known not to be what the script counted), what only the lock's key can have come to (an eviction,
+ * its expiry, somebody's DEL), what only the count can have come to before the lock was lost (a count that expires may have gone
+ * while the lock was renewed) or since (others count on, and somebody removes what they have counted), and independent nodes, of
+ * which it is not known which gave the token.
  */
 
 import { NEVER } from '../../harness/record/facts/commands/state.js';
 import type { Evidence } from '../../harness/record/facts/evidence.js';
 import type { Overlap } from '../../harness/record/facts/overlaps.js';
-import type { Observations } from '../../harness/vocabulary/history.js';
+import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Cause, CauseLink, CauseName } from '../../harness/vocabulary/verdict.js';
 import { type Contest, contestsOf } from './contest.js';
 import type { Party } from './meanwhile.js';
-import { onlyCounts } from './token-counts.js';
+import { mayBeToken, onlyCounts } from './token-counts.js';
+import { wholeEvidenceOf } from './whole-evidence.js';
 
 /** Each shows a node that was without everything that another, or its own earlier process, had written last. */
 const lost: ReadonlySet<CauseName> = new Set(['failover-lost-write', 'split-brain', 'node-forgot']);
 
 /** `cause` is that of the overlap of the two grants' holds. */
-export function counterLost(
-  overlap: Overlap,
-  cause: Cause,
-  evidence: Evidence,
-  observations: Observations,
-): Cause | undefined {
+export function counterLost(overlap: Overlap, cause: Cause, evidence: Evidence, input: CheckInput): Cause | undefined {
   if (!lost.has(cause.name) || evidence.majority !== undefined) return undefined;
   const [contest] = contestsOf(overlap, evidence);
   const counter = contest?.earlier.write.counter?.key;
   if (!contest || counter === undefined || contest.later.write.counter?.key !== counter) return undefined;
-  if (mayHaveGoneBefore(contest, counter, evidence) || mayHaveGoneAfter(contest, counter, evidence, observations))
+  if (mayHaveGoneBefore(contest, counter, evidence) || mayHaveGoneAfter(contest, counter, evidence, input))
     return undefined;
+  const whole = wholeEvidenceOf(input) ?? evidence;
+  if (![contest.earlier, contest.later].every((party) => mayHaveTold(party, whole))) return undefined;
   return {
     name: cause.name,
     sentence: `${cause.sentence} Tokens are counted in ${counter} by the same script, so that count was missing with it.`,
@@ -62,12 +61,18 @@ function mayHaveGoneAfter(
   { earlier, later }: Contest,
   counter: string,
   evidence: Evidence,
-  observations: Observations,
+  { observations }: CheckInput,
 ): boolean {
   const { node } = later.write;
   const [from, to] = [earlier, later].map(({ write }) => write.counter!.observation) as [number, number];
   const list = evidence.readingOf(node)?.changes(counter).list ?? [];
   return list.some((change) => change.line > from && change.line < to && !onlyCounts(change, observations));
+}
+
+/** Whether the token may be what the script counted up to: some count for statistics only, and take their tokens from a clock. */
+function mayHaveTold({ hold, write: { node, counter } }: Party, evidence: Evidence): boolean {
+  const count = evidence.readingOf(node)?.changes(counter!.key).ofLine(counter!.observation);
+  return !count || mayBeToken(count, hold);
 }
 
 function countLink({ hold, write: { node, atNs, counter } }: Party): CauseLink {

@@ -123,7 +123,7 @@ export function tokenExplainerOf(input: CheckInput): (first: Hold, second: Hold,
   const windows = new EvidenceWindows(input);
   const lost = (overlap: Overlap) => {
     const evidence = windows.around(overlap);
-    return counterLost(overlap, causeOf(overlap, evidence, input), evidence, input.observations);
+    return counterLost(overlap, causeOf(overlap, evidence, input), evidence, input);
   };
   return (first, second, chain) =>
     tokenDrawnEarly(first, second, input) ??
