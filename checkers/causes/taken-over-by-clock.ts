@@ -9,7 +9,8 @@
  * clock forward for a second at least; one of its arguments is what that clock then showed, by which the time of the key was
  * over; and the holder's own request had been given what its clock showed: without that there is no time to compare. Or where a
  * fault had so set the holder's clock back when it was granted, its request was given what that clock showed, and the script that
- * took over what a clock showed that nothing moved, later than that by more than the key was stored for. The argument counts for
+ * took over what a clock showed that nothing moved, later than that, and than any time that the holder gave since, by more than the
+ * key was stored for. The argument counts for
  * what it shows, and not that a clock was off: locks that send no time of day are not meant.
  *
  * Excludes clocks that drifted or went to and fro, servers whose own clock was off, and commands without a script: a SET that
@@ -17,6 +18,7 @@
  */
 
 import { type ClockMove, clockMovesOf } from '../../harness/record/facts/clock-moves.js';
+import type { Times } from '../../harness/record/facts/commands/state.js';
 import type { EffectSpan } from '../../harness/record/facts/effects.js';
 import type { Evidence } from '../../harness/record/facts/evidence.js';
 import { type KeyWrite, removes } from '../../harness/record/facts/key-writes.js';
@@ -54,7 +56,8 @@ export function takenOverByClock({ observations, history }: CheckInput): Reason 
       const took = `${gone.client} took ${key} over by its own clock (${gone.command}), which was ${durationOfMs(takers!.offsetMs)} ahead`;
       return explained(`${took} ${over}`, took, moveLink(takers!.move), contest);
     }
-    if (!holders!.move || holders!.offsetMs >= 0 || !isOver(storedMs, toldMs, contest)) return undefined;
+    const lastMs = lastStored(storedMs, contest, evidence, clocks);
+    if (!holders!.move || holders!.offsetMs >= 0 || !isOver(lastMs, toldMs, contest)) return undefined;
     const took = `${gone.client} took ${key} over by its clock (${gone.command}): ${hold.client}'s had been ${durationOfMs(-holders!.offsetMs)} behind when it was granted`;
     return explained(`${took}, ${over}`, took, moveLink(holders!.move), contest);
   };
@@ -103,6 +106,26 @@ function timeGiven(
   return request?.type === 'command' ? timeIn(request.argv, serverWallMs + offsetMs) : undefined;
 }
 
+/** The latest time that the holder's requests for the key were given since, be it by a clock that was set right: it asks for more time. */
+function lastStored(
+  storedMs: number,
+  { earlier: { hold, write }, gone, key }: Contest,
+  evidence: Evidence,
+  { observations }: { observations: Observations },
+): number {
+  const since = [...new Set([write.node, gone.node])].flatMap((node) =>
+    evidence.writes(node, key).filter(({ client, observation }) => {
+      return client === hold.client && observation > write.observation && observation < gone.observation;
+    }),
+  );
+  const given = since.flatMap(({ observation, serverWallMs }) => {
+    const request = observations.line(observation);
+    const bounds = { fromMs: storedMs, untilMs: serverWallMs + LOOKED_WITHIN_MS };
+    return request?.type === 'command' ? timesIn(request.argv, bounds) : [];
+  });
+  return Math.max(storedMs, ...given);
+}
+
 /** Whether, by the two times, more had passed than the key was stored for; by the server's clock it was not over. */
 function isOver(storedMs: number, toldMs: number, { earlier: { hold } }: Contest): boolean {
   return toldMs - storedMs > hold.leaseMs;
@@ -115,8 +138,12 @@ function wasSet({ fromNs, untilNs }: EffectSpan, { ranNs }: KeyWrite, askedNs: n
 
 /** The time of day that a request was given, milliseconds since 1970, if it is what a clock showed then. */
 function timeIn(argv: readonly string[], shownMs: number): number | undefined {
+  return timesIn(argv, { fromMs: shownMs - LOOKED_WITHIN_MS, untilMs: shownMs + LOOKED_WITHIN_MS })[0];
+}
+
+function timesIn(argv: readonly string[], { fromMs, untilMs }: Times): number[] {
   return argv
     .filter((word) => /^\d{10,16}(\.\d+)?$/.test(word))
     .flatMap((word) => [1e3, 1, 1e-3].map((unit) => Number(word) * unit))
-    .find((ms) => ms <= shownMs + LOOKED_WITHIN_MS && ms >= shownMs - LOOKED_WITHIN_MS);
+    .filter((ms) => ms <= untilMs && ms >= fromMs);
 }

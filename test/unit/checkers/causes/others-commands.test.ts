@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { mutualExclusion } from '../../../../checkers/exclusion/mutual-exclusion.js';
 import type { FaultEffect } from '../../../../harness/vocabulary/history.js';
-import { EPOCH_WALL_MS, KEY, LEASE_MS, Story } from '../build.js';
+import { EPOCH_WALL_MS, KEY, LEASE_MS, ns, Story } from '../build.js';
 import { causeNames, FIRST_TAKE, grantedByR1, SECOND_TAKE, twoGrants } from './two-grants.js';
 
 const causes = (story: Story) => mutualExclusion.check(story.input()).violations.map(({ cause }) => cause);
@@ -344,6 +344,18 @@ describe('taken-over-by-clock, where the clock of the holder was behind', () => 
       story.extend('c1', 3.2, 5_000).command(3.2, 'r1', 'c1', ['PEXPIRE', KEY, '5000']);
     expect(names({ offsetMs: -400, leaseMs: 500, before: extended })).toEqual(['taken-over-by-clock']);
     expect(names({ offsetMs: 400, leaseMs: 500, before: extended })).toEqual(['unexplained']);
+  });
+
+  it('is not where the holder asked for more time since by a clock that had been set right', () => {
+    const extended = (healed: boolean) => (story: Story) => {
+      if (healed) story.fault(3.2, 0, 'clock', 'heal', { targets: ['c1'], beganNs: ns(3.2) });
+      const now = String(EPOCH_WALL_MS + 3_500 - (healed ? 0 : 20_000));
+      const argv = ['EVAL', 'script', '1', KEY, 'value-of-c1', '5000', now];
+      story.extend('c1', 3.4995).command(3.5, 'r1', 'c1', argv).command(3.5, 'r1', 'lua', ['get', KEY]);
+      return story.command(3.5, 'r1', 'lua', ['set', KEY, 'value-of-c1', 'PX', '5000']);
+    };
+    expect(names({ before: extended(false) })).toEqual(['taken-over-by-clock']);
+    expect(names({ before: extended(true) })).toEqual(['unexplained']);
   });
 
   it('is not where either was given no such time, or not enough had passed between the two', () => {
