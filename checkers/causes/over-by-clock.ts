@@ -56,7 +56,8 @@ function rowOver(
   const passedMs = (after.atNs - hold.grantSentNs) / 1e6;
   if (node === undefined || passedMs > keptMs - READING_MS) return undefined;
   const aheadMs = keptMs - leftMs - passedMs;
-  const moved = movedBy(aheadMs, node, hold.grantSentNs, after.atNs, input);
+  // The row was over by what the clock showed when it was taken, and not by what it had shown before.
+  const moved = movedBy(aheadMs, node, hold.grantSentNs, after.atNs, input, isAheadStill);
   return (
     moved && {
       ...moved,
@@ -92,10 +93,11 @@ function movedBy(
   fromNs: number,
   untilNs: number,
   { history }: CheckInput,
+  counts: (move: ClockMove, untilNs: number) => boolean = () => true,
 ): Omit<ByClock, 'sentence'> | undefined {
   const moves = clockMovesOf(effectsOf(history), node).filter((move) => mayMoveBetween(move, fromNs, untilNs));
   if (moves.some(({ strobes }) => strobes)) return undefined;
-  const gaining = moves.filter((move) => gainedBetween(move, fromNs, untilNs) > 0);
+  const gaining = moves.filter((move) => gainedBetween(move, fromNs, untilNs) > 0 && counts(move, untilNs));
   const gainedMs = gaining.reduce((sumMs, move) => sumMs + gainedBetween(move, fromNs, untilNs), 0);
   if (gaining.length === 0 || gainedMs < aheadMs - READING_MS) return undefined;
   const jumps = gaining.filter(({ ratePpm }) => ratePpm === 0).length;
@@ -104,6 +106,11 @@ function movedBy(
     name: jumps > 0 ? 'clock-jumped' : 'clock-ran-fast',
     links: gaining.flatMap((move) => linksOf(move, node, untilNs)),
   };
+}
+
+/** Whether what made a clock gain had not been set right by then: one that had been set back gains by just that. */
+function isAheadStill({ offsetMs, span }: ClockMove, untilNs: number): boolean {
+  return offsetMs < 0 || span.untilNs >= untilNs;
 }
 
 function linksOf({ span: { record, end } }: ClockMove, node: string, untilNs: number): CauseLink[] {

@@ -4,7 +4,7 @@ import { mutualExclusion } from '../../../../checkers/exclusion/mutual-exclusion
 import { holdsOf } from '../../../../harness/record/facts/holds.js';
 import { serviceRecordOf } from '../../../../harness/record/facts/service-record.js';
 import type { LeaseKind } from '../../../../harness/vocabulary/protocol.js';
-import { Story } from '../build.js';
+import { ns, Story } from '../build.js';
 
 const found = (story: Story) => mutualExclusion.check(story.input()).violations;
 const names = (story: Story) => found(story).map(({ cause }) => cause.name);
@@ -182,6 +182,16 @@ describe('a row that was over by the clock of its server', () => {
       effects: [{ kind: 'clock-strobes', who: ['p1'], offsetMs: 4_000 }],
     });
     expect(names(strobes)).toEqual(['unexplained']);
+  });
+
+  it('is not where the clock was right again when the row was to be kept for less, and was over by that', () => {
+    // 400 ms from 1.6 s on are as long as before to the clock that is ahead, and shorter to the right one.
+    const shortened = (healed?: number) => {
+      const story = over({ jumpedAt: 1.2 }).stored(1.6, 'p1', 6, 'c1:a', { keptMs: 400 });
+      return names(healed === undefined ? story : story.fault(healed, 0, 'clock', 'heal', { beganNs: ns(healed) }));
+    };
+    expect(shortened()).toEqual(['clock-jumped']);
+    expect(shortened(1.4)).toEqual(['unexplained']);
   });
 
   it('is named after a clock that was set right from having been set back', () => {
