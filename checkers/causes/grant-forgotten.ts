@@ -9,9 +9,13 @@
  * lost with it (`lost-with-server.ts`). Others may have taken out what was stored for holds whose leases were over. Where it has a time of
  * day beside it (a score, a field's value), that was not over for the next one: or the next one's script need not have heeded it.
  *
+ * Who was granted next must have looked under a key where the earlier grant would have been, by a command of its own or of its script: a
+ * lock whose writers never ask for readers grants beside them, whatever its server remembers.
+ *
  * Excludes semaphores, of whose permits one may be free whatever was forgotten.
  */
 import { type Change, partsOf, storedBy } from '../../harness/record/facts/commands/changes.js';
+import { isScript } from '../../harness/record/facts/commands/table.js';
 import type { Evidence } from '../../harness/record/facts/evidence.js';
 import { holdsOf } from '../../harness/record/facts/holds.js';
 import { RECKONING_NS } from '../../harness/record/facts/key-writes.js';
@@ -49,6 +53,7 @@ export function grantForgotten(
   const { client } = earlier.hold;
   const next = later.stored[0]!;
   const lost = lostWithServer(stored, { client, node, next, isOver }, evidence);
+  if (!askedFor(new Set(earlier.stored.map(({ key }) => key)), later, node, input)) return undefined;
   if (!lost?.left.every((state) => timeOfDayMs(partsOf(state)?.parts.get(last.name)?.value) > next.serverWallMs))
     return undefined;
   const stood = `${client}'s grant, ${shown(last.name, 60)} in ${last.key}`;
@@ -68,6 +73,25 @@ export function grantForgotten(
       leaseLink(earlier),
     ].sort((a, b) => a.atNs - b.atNs),
   };
+}
+
+/** Whether a command of the client, or of a script of its, named one of these keys in the attempt that was granted. */
+function askedFor(
+  keys: ReadonlySet<string>,
+  { hold, stored }: { hold: Hold; stored: readonly NamedStore[] },
+  node: string,
+  { observations }: CheckInput,
+): boolean {
+  const untilNs = Math.max(hold.fromNs, stored[0]!.atNs) + RECKONING_NS;
+  let isOwn = false;
+  for (const [, command] of observations.commands(hold.grantSentNs - RECKONING_NS, untilNs)) {
+    if (command.node !== node) continue;
+    const { source, client, argv } = command;
+    if (source !== 'lua') isOwn = client === hold.client;
+    // What a script is given it need not have looked at.
+    if (isOwn && !isScript(argv[0]!.toUpperCase()) && argv.some((word) => keys.has(word))) return true;
+  }
+  return false;
 }
 
 /** What was certainly stored for a hold in the attempt that was granted, in the order in which it was. */

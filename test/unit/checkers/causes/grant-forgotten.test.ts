@@ -10,6 +10,8 @@ const READERS = `{${KEY}}:readers`;
 type Telling = (story: Story) => Story;
 const same: Telling = (story) => story;
 
+const WRITES = ['SET', KEY, 'c3@1', 'NX', 'PX', '5000'];
+
 const script = (s: Story, at: number, client: string, ...calls: string[][]) =>
   calls.reduce(
     (told, argv) => told.command(at, 'r1', 'lua', argv),
@@ -43,7 +45,7 @@ function causeOf({
   storedAt = 0.9995,
   before = same,
   after = same,
-  writes = [['SET', KEY, 'c3@1', 'NX', 'PX', '5000']],
+  writes = [['ZCARD', READERS], WRITES],
   effects = ['killed', 'forgot'],
   quorum = { kind: 'primary' },
   model = { kind: 'read-write' },
@@ -139,6 +141,15 @@ describe('unexplained', () => {
         .command(1.5, 'r1', 'c4', ['ZREM', READERS, 'c2@1']);
     expect(name({ before: dead(200) })).toBe('node-forgot');
     expect(name({ before: dead(5_000) })).toBe('unexplained');
+  });
+
+  it('where the next one was granted without a look for it, be it that others had looked', () => {
+    expect(name({ writes: [WRITES] })).toBe('unexplained');
+    expect(name({ writes: [['EXISTS', `${READERS}:2`], WRITES] })).toBe('unexplained');
+    const others: Telling = (s) => script(s, 2.499, 'c4', ['ZCARD', READERS]);
+    expect(name({ writes: [WRITES], after: others })).toBe('unexplained');
+    const itself: Telling = (s) => s.command(2.499, 'r1', 'c3', ['ZCARD', READERS]);
+    expect(name({ writes: [WRITES], after: itself })).toBe('node-forgot');
   });
 
   it('where its client had stored something there again', () => {
