@@ -7,7 +7,8 @@
  * fault's record says that the server was killed and forgot; and a look at the new process showed that nothing at all was stored, before
  * it carried out the other one's grant, and its client had not stored anything again by then.
  *
- * Excludes a server that kept some of what it had, a restart of which no fault tells, and deployments of more than one server.
+ * Excludes a name that its client had stored before over another connection, by which a release of that may still have been on its
+ * way; a server that kept some of what it had, a restart of which no fault tells, and deployments of more than one server.
  */
 import { type Change, ownersBy, ownersOf, storedBy, stores } from '../../harness/record/facts/commands/changes.js';
 import { partOf, type StoredState } from '../../harness/record/facts/commands/state.js';
@@ -54,6 +55,7 @@ export function lostWithServer(
   if (!hadTime || evidence.clockGains(node, last.atNs, next.atNs).length > 0) return undefined;
   const anew = { fromLine: empty[0], untilLine: next.line };
   if (lists.some((list) => storedBetween(client, list, anew))) return undefined;
+  if (stored.some((one, n) => mayTakeOutLate(one, stored, lists[n]!, client, evidence, node))) return undefined;
   if (!lists.every((list) => list.every((change) => isRightful(change, lists, isOver)))) return undefined;
   return {
     left,
@@ -109,6 +111,33 @@ function isRightful(change: Change, lists: readonly Changes[], isOver: IsOver): 
       (owner) =>
         (by.client !== undefined && storedBy(before, owner)?.client === by.client) || isOver(owner, change, lists),
     );
+}
+
+/**
+ * Whether what its client had sent for an earlier store of the same name may have been on its way still: over a connection that is not
+ * that of any later one, to the same process. A release of before, say, takes out the name whenever it comes.
+ */
+function mayTakeOutLate(
+  { line, name, atNs }: NamedStore,
+  stored: readonly NamedStore[],
+  list: Changes,
+  client: string,
+  evidence: Evidence,
+  node: string,
+): boolean {
+  const lines = new Set(stored.map((one) => one.line));
+  const own = list.filter(({ by }) => by?.client === client);
+  const sources = new Set(own.filter((change) => lines.has(change.line)).map(({ by }) => by!.source));
+  const runId = evidence.lastSample(node, atNs)?.[1].runId;
+  const [, old] =
+    evidence.samples(node, Number.NEGATIVE_INFINITY, atNs).findLast(([, sample]) => sample.runId !== runId) ?? [];
+  return own.some(
+    (change) =>
+      change.line < line &&
+      ownersBy(change.after, change.line).includes(name) &&
+      !sources.has(change.by!.source) &&
+      !(old && change.atNs < old.atNs),
+  );
 }
 
 /** Whether the client certainly or perhaps stored something there between two lines. */

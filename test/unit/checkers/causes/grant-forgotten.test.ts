@@ -23,6 +23,8 @@ interface Told {
   stores?: string[][];
   /** When that ran. */
   storedAt?: number;
+  /** What c1 does before that. */
+  first?: Telling;
   /** What r1 does before it is killed. */
   before?: Telling;
   /** What it does when it runs again, before c3 is granted the lock. */
@@ -43,6 +45,7 @@ const reads = (untilS: number, end = ['PEXPIREAT', READERS, wall(7)]) => [['ZADD
 function causeOf({
   stores = reads(6),
   storedAt = 0.9995,
+  first = same,
   before = same,
   after = same,
   writes = [['ZCARD', READERS], WRITES],
@@ -54,7 +57,7 @@ function causeOf({
 }: Told = {}) {
   const story = new Story().promised(model);
   for (const client of ['c1', 'c2', 'c3', 'c4']) story.up(client);
-  story.deployed(quorum).watch(0.1, 'r1').sample(0.5, 'r1');
+  first(story.deployed(quorum).watch(0.1, 'r1')).sample(0.5, 'r1');
   before(script(story.grant('c1', 1, { mode: 'read' }), storedAt, 'c1', ...stores));
   const told = effects.map((kind) => ({ kind, who: ['r1'] }) as FaultEffect);
   story.fault(1.61, 0, 'amnesia', 'strike', { effects: told, beganNs: ns(1.6) });
@@ -150,6 +153,21 @@ describe('unexplained', () => {
     expect(name({ writes: [WRITES], after: others })).toBe('unexplained');
     const itself: Telling = (s) => s.command(2.499, 'r1', 'c3', ['ZCARD', READERS]);
     expect(name({ writes: [WRITES], after: itself })).toBe('node-forgot');
+  });
+
+  it('where a release of before, of the same name, may have come over another connection', () => {
+    const held = (from: string, runId = 'run-1') => {
+      const first: Telling = (s) => {
+        s.grant('c1', 0.3, { mode: 'read' }).release('c1', 0.4, { type: 'info' });
+        s.command(0.2995, 'r1', 'c1', ['ZADD', READERS, wall(5.3), 'c1@1'], 0, from);
+        s.sample(0.35, 'r1', { runId });
+        return runId === 'run-1' ? s : s.sample(0.45, 'r1', { isEmpty: true });
+      };
+      return causeOf({ first }).name;
+    };
+    expect(held('10.77.0.9:40000')).toBe('node-forgot');
+    expect(held('10.77.0.9:39999')).toBe('unexplained');
+    expect(held('10.77.0.9:39999', 'run-0')).toBe('node-forgot');
   });
 
   it('where its client had stored something there again', () => {
