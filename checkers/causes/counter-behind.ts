@@ -18,7 +18,7 @@
 import type { Evidence } from '../../harness/record/facts/evidence.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Cause, Hold } from '../../harness/vocabulary/verdict.js';
-import { ANSWERED_WITHIN_NS, ranAnew, wasPrimaryThroughout } from './meanwhile.js';
+import { ANSWERED_WITHIN_NS, ranAnew, wasEmptied, wasPrimaryThroughout } from './meanwhile.js';
 import { RelatedKeys } from './own-stores.js';
 import { countFor, countIn, type Draw, drawLink, mayBeToken, onlyCounts, tokenLink } from './token-counts.js';
 import { wholeEvidenceOf } from './whole-evidence.js';
@@ -32,7 +32,8 @@ export function counterBehind(first: Hold, second: Hold, input: CheckInput): Cau
   const [before, after] = [first, second].map((hold) => countFor(hold, evidence, related));
   if (!before || !after || before.key !== after.key || before.node === after.node) return undefined;
   if (countIn(before.change.after) !== String(first.token) || !mayBeToken(after.change, second)) return undefined;
-  if (before.change.atNs > after.change.ranFromNs || !isOnlyCounted(before.key, evidence, input)) return undefined;
+  if (before.change.atNs > after.change.ranFromNs || !isOnlyCounted(before.key, first.key, evidence, input))
+    return undefined;
   const roles = replacedBy(before, after, evidence);
   if (!roles) return undefined;
   const { asReplica, asPrimary } = roles;
@@ -54,13 +55,11 @@ export function counterBehind(first: Hold, second: Hold, input: CheckInput): Cau
   };
 }
 
-function isOnlyCounted(key: string, evidence: Evidence, { observations }: CheckInput): boolean {
-  const isCounted = (node: string) =>
-    evidence
-      .readingOf(node)
-      ?.changes(key)
-      .list.every((change) => onlyCounts(change, observations)) ?? true;
-  return evidence.nodes.every(isCounted);
+function isOnlyCounted(key: string, resource: string, evidence: Evidence, { observations }: CheckInput): boolean {
+  return evidence.nodes.every((node) => {
+    const list = evidence.readingOf(node)?.changes(key).list ?? [];
+    return list.every((change) => onlyCounts(change, observations)) && !wasEmptied(node, resource, evidence);
+  });
 }
 
 /** The looks that show how the second count's server took the place of the first one's, and kept what it had then. */

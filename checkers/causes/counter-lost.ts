@@ -12,13 +12,14 @@
  * which it is not known which gave the token.
  */
 
+import type { Change } from '../../harness/record/facts/commands/changes.js';
 import { NEVER } from '../../harness/record/facts/commands/state.js';
 import type { Evidence } from '../../harness/record/facts/evidence.js';
 import type { Overlap } from '../../harness/record/facts/overlaps.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Cause, CauseLink, CauseName } from '../../harness/vocabulary/verdict.js';
 import { type Contest, contestsOf } from './contest.js';
-import type { Party } from './meanwhile.js';
+import { type Party, wasEmptied } from './meanwhile.js';
 import { mayBeToken, onlyCounts } from './token-counts.js';
 import { wholeEvidenceOf } from './whole-evidence.js';
 
@@ -66,7 +67,8 @@ function mayHaveGoneAfter(
   const { node } = later.write;
   const [from, to] = [earlier, later].map(({ write }) => write.counter!.observation) as [number, number];
   const list = evidence.readingOf(node)?.changes(counter).list ?? [];
-  return list.some((change) => change.line > from && change.line < to && !onlyCounts(change, observations));
+  const meddled = (change: Change) => change.line > from && change.line < to && !onlyCounts(change, observations);
+  return list.some(meddled) || wasEmptied(node, later.hold.key, evidence, from, to);
 }
 
 /** Whether the token may be what the script counted up to: some count for statistics only, and take their tokens from a clock. */

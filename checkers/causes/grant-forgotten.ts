@@ -50,9 +50,9 @@ export function grantForgotten(
   const last = earlier.stored.at(-1)!;
   const stored = earlier.stored.filter(({ name }) => name === last.name);
   const isOver = (owner: string, change: Change) => wasLeaseOver(owner, change, history);
-  const { client } = earlier.hold;
+  const { client, key: resource } = earlier.hold;
   const next = later.stored[0]!;
-  const lost = lostWithServer(stored, { client, node, next, isOver }, evidence);
+  const lost = lostWithServer(stored, { resource, client, node, next, isOver }, evidence);
   if (!askedFor(new Set(earlier.stored.map(({ key }) => key)), later, node, input)) return undefined;
   if (!lost?.left.every((state) => timeOfDayMs(partsOf(state)?.parts.get(last.name)?.value) > next.serverWallMs))
     return undefined;

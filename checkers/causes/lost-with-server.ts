@@ -15,7 +15,7 @@ import { partOf, type StoredState } from '../../harness/record/facts/commands/st
 import type { EffectSpan } from '../../harness/record/facts/effects.js';
 import type { Evidence } from '../../harness/record/facts/evidence.js';
 import type { CauseLink } from '../../harness/vocabulary/verdict.js';
-import { forgettingKills } from './meanwhile.js';
+import { forgettingKills, wasEmptied } from './meanwhile.js';
 import type { NamedStore } from './own-stores.js';
 
 /** What the server carried out for whoever was granted the lock all the same. */
@@ -35,10 +35,19 @@ export interface LostWithServer {
   readonly links: CauseLink[];
 }
 
+interface Looked {
+  /** One of the run's keys. */
+  readonly resource: string;
+  readonly client: string;
+  readonly node: string;
+  readonly next: NextGrant;
+  readonly isOver: IsOver;
+}
+
 /** `stored`: of one client under one name, in the order in which it was; of none nothing is said. */
 export function lostWithServer(
   stored: readonly NamedStore[],
-  { client, node, next, isOver }: { client: string; node: string; next: NextGrant; isOver: IsOver },
+  { resource, client, node, next, isOver }: Looked,
   evidence: Evidence,
 ): LostWithServer | undefined {
   const reading = evidence.readingOf(node);
@@ -56,6 +65,8 @@ export function lostWithServer(
   const anew = { fromLine: empty[0], untilLine: next.line };
   if (lists.some((list) => storedBetween(client, list, anew))) return undefined;
   if (stored.some((one, n) => mayTakeOutLate(one, stored, lists[n]!, client, evidence, node))) return undefined;
+  // Who emptied it once, be it when nothing was there, may have done so again, just before it was killed.
+  if (wasEmptied(node, resource, evidence)) return undefined;
   if (!lists.every((list) => list.every((change) => isRightful(change, lists, isOver)))) return undefined;
   return {
     left,

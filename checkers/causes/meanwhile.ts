@@ -7,7 +7,12 @@ import type { Origin } from '../../harness/record/facts/commands/state.js';
 import type { EffectSpan } from '../../harness/record/facts/effects.js';
 import { type Evidence, OBSERVED_WITHIN_NS } from '../../harness/record/facts/evidence.js';
 import { firstIndex } from '../../harness/record/facts/first-index.js';
-import type { ClockReading, KeyWrite, SampleObservation } from '../../harness/record/facts/key-writes.js';
+import {
+  type ClockReading,
+  EMPTIES,
+  type KeyWrite,
+  type SampleObservation,
+} from '../../harness/record/facts/key-writes.js';
 import type { CauseLink, Hold } from '../../harness/vocabulary/verdict.js';
 
 /** A client that was granted the lock. */
@@ -144,6 +149,22 @@ export function forgettingKills(node: string, { effects }: Evidence): EffectSpan
   return effects
     .on('forgot', node)
     .filter(({ record }) => record.effects.some((effect) => effect.kind === 'killed' && effect.who.includes(node)));
+}
+
+/**
+ * Whether a command emptied a node between two lines: of a key that was not seen by then nothing else tells that it is gone.
+ * `resource`: one of the run's keys.
+ */
+export function wasEmptied(
+  node: string,
+  resource: string,
+  evidence: Evidence,
+  fromLine = Number.NEGATIVE_INFINITY,
+  untilLine = Number.POSITIVE_INFINITY,
+): boolean {
+  return evidence
+    .writes(node, resource)
+    .some(({ command, observation }) => EMPTIES.has(command) && observation > fromLine && observation < untilLine);
 }
 
 /** Whether the node was seen to run as another process than before, between the two instants. */

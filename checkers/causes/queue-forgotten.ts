@@ -36,7 +36,8 @@ export function queueForgotten(passed: Passed, input: CheckInput): Cause | undef
   const next = { line, atNs, serverWallMs };
   const isOver = (owner: string, change: Change, lists: readonly Changes[]) =>
     !storedLately(owner, change, lists, lastsMs);
-  const lost = lostWithServer(places, { client: waiter.client, node, next, isOver }, evidence);
+  const { client, key: resource } = waiter;
+  const lost = lostWithServer(places, { resource, client, node, next, isOver }, evidence);
   if (!lost) return undefined;
   const stood = `${waiter.client}'s place ${shown(last.name, 60)} in ${last.key}`;
   return {

@@ -204,7 +204,7 @@ export class NodeWrites {
 }
 
 /** They name no key, and concern every one. */
-const EMPTIES = new Set(['FLUSHALL', 'FLUSHDB', 'SWAPDB']);
+export const EMPTIES: ReadonlySet<string> = new Set(['FLUSHALL', 'FLUSHDB', 'SWAPDB']);
 
 /** They tell what a key holds, or whether it holds something. */
 const READS_OWNER = new Set(

@@ -20,6 +20,8 @@ interface Telling {
   old?: (at: number) => 'primary' | 'replica';
   oldRunId?: (at: number) => string;
   effects?: FaultEffect[];
+  /** What of that came to r2. */
+  copied?: (story: Story) => Story;
   also?: (story: Story) => Story;
   /** Who counts for c2 on r2. */
   counts?: (story: Story) => Story;
@@ -38,6 +40,7 @@ function told({
   old = () => 'primary',
   oldRunId = () => 'run-1',
   effects,
+  copied = (s) => incr(s, 0.5005, 'r2', 'link'),
   also = (s) => s,
   counts = (s) => incr(s, 3.9995, 'r2', 'c2'),
 }: Telling = {}) {
@@ -47,7 +50,7 @@ function told({
     if (!blind(sampled)) story.sample(sampled, 'r2', { role: role(sampled), runId: runId(sampled) });
   }
   incr(story, 0.5, 'r1', 'c3');
-  incr(story, 0.5005, 'r2', 'link');
+  copied(story);
   incr(story.grant('c1', at, { token: higher }), at - 0.0005, 'r1', 'c1').release('c1', at + 0.2);
   also(effects ? story.fault(1.6, 0, 'kill', 'strike', { targets: ['r1'], effects }) : story);
   counts(story.grant('c2', 4, { token: lower })).release('c2', 4.2);
@@ -122,6 +125,13 @@ describe('not named', () => {
     const unseen = (s: Story) => s.watch(0.95, 'r2', false).watch(1.9, 'r2');
     expect(name({ also: unseen })).toBe('failover-lost-write');
     not({ also: (s) => unseen(s).evicted(3, 'r2', COUNTER), tokens: [2, 1] });
+  });
+
+  it('where everything was removed from the second server, which nobody had asked for the counter yet', () => {
+    const unseen = (s: Story) => s.watch(0.4, 'r2', false).watch(0.6, 'r2');
+    const flushed = (s: Story) => s.command(3, 'r2', 'stranger', ['FLUSHALL']);
+    expect(name({ copied: unseen })).toBe('failover-lost-write');
+    expect(name({ copied: unseen, also: flushed, tokens: [2, 1] })).toBe('unexplained');
   });
 
   it('where the first count did not come to the token, or the second is known to have come to another', () => {

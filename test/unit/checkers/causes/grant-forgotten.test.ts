@@ -155,6 +155,11 @@ describe('unexplained', () => {
     expect(name({ writes: [WRITES], after: itself })).toBe('node-forgot');
   });
 
+  it('where somebody was seen to empty the server, be it when nothing was there', () => {
+    expect(name({ first: (s) => s.command(0.3, 'r1', 'stranger', ['FLUSHALL']) })).toBe('unexplained');
+    expect(name({ first: (s) => s.command(0.3, 'r1', 'stranger', ['PING']) })).toBe('node-forgot');
+  });
+
   it('where a release of before, of the same name, may have come over another connection', () => {
     const held = (from: string, runId = 'run-1') => {
       const first: Telling = (s) => {

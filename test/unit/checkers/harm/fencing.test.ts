@@ -229,6 +229,7 @@ describe('why a token did not rise', () => {
     expect(since(5, 2)).toBe('failover-lost-write');
     expect(since(1, 9, 'c3', ['DEL', fence])).toBe('unexplained');
     expect(since(1, 9, 'stranger', ['SET', fence, '0'])).toBe('unexplained');
+    expect(since(1, 0, 'stranger', ['FLUSHALL'])).toBe('unexplained');
   });
 
   it('is unknown where the token was not counted with the grant, whatever happened to the lock', () => {
