@@ -7,11 +7,11 @@
  *
  * Named where the holder's value was certainly there when the script stored another one over it; a fault had set its client's
  * clock forward for a second at least; one of its arguments is what that clock then showed, by which the time of the key was
- * over; and the holder's own request had been given what its clock showed: without that there is no time to compare. Or where a
- * fault had so set the holder's clock back when it was granted, its request was given what that clock showed, and the script that
- * took over what a clock showed that nothing moved, later than that, and than any time that the holder gave since, by more than the
- * key was stored for. The argument counts for
- * what it shows, and not that a clock was off: locks that send no time of day are not meant.
+ * over; and the holder's own request had been given what its clock showed, and none a time since, from which the lease was not over
+ * by then: without that there is no time to compare. Or where a fault had so set the holder's clock back when it was granted, its
+ * request was given what that clock showed, and the script that took over what a clock showed that nothing moved, later than that, and
+ * than any time that the holder gave since, by more than the key was stored for. The argument counts for what it shows, and not that a
+ * clock was off: locks that send no time of day are not meant.
  *
  * Excludes clocks that drifted or went to and fro, servers whose own clock was off, and commands without a script: a SET that
  * asks nothing is `overwritten`, whatever its client had compared before.
@@ -51,13 +51,13 @@ export function takenOverByClock({ observations, history }: CheckInput): Reason 
     const storedMs = holders && timeGiven(write, holders, clocks);
     // What told no time left none behind: the script found one of before, or none.
     if (storedMs === undefined) return undefined;
+    if (!isOver(lastStored(storedMs, holders!, contest, evidence, clocks), toldMs, contest)) return undefined;
     if (takers!.move) {
       if (takers!.offsetMs < 0 || toldMs <= gone.before!.expires.untilMs) return undefined;
       const took = `${gone.client} took ${key} over by its own clock (${gone.command}), which was ${durationOfMs(takers!.offsetMs)} ahead`;
       return explained(`${took} ${over}`, took, moveLink(takers!.move), contest);
     }
-    const lastMs = lastStored(storedMs, contest, evidence, clocks);
-    if (!holders!.move || holders!.offsetMs >= 0 || !isOver(lastMs, toldMs, contest)) return undefined;
+    if (!holders!.move || holders!.offsetMs >= 0) return undefined;
     const took = `${gone.client} took ${key} over by its clock (${gone.command}): ${hold.client}'s had been ${durationOfMs(-holders!.offsetMs)} behind when it was granted`;
     return explained(`${took}, ${over}`, took, moveLink(holders!.move), contest);
   };
@@ -109,6 +109,7 @@ function timeGiven(
 /** The latest time that the holder's requests for the key were given since, be it by a clock that was set right: it asks for more time. */
 function lastStored(
   storedMs: number,
+  { offsetMs }: Setting,
   { earlier: { hold, write }, gone, key }: Contest,
   evidence: Evidence,
   { observations }: { observations: Observations },
@@ -120,7 +121,7 @@ function lastStored(
   );
   const given = since.flatMap(({ observation, serverWallMs }) => {
     const request = observations.line(observation);
-    const bounds = { fromMs: storedMs, untilMs: serverWallMs + LOOKED_WITHIN_MS };
+    const bounds = { fromMs: storedMs, untilMs: serverWallMs + Math.max(0, offsetMs) + LOOKED_WITHIN_MS };
     return request?.type === 'command' ? timesIn(request.argv, bounds) : [];
   });
   return Math.max(storedMs, ...given);

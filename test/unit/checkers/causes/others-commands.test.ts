@@ -461,6 +461,17 @@ describe('taken-over-by-clock', () => {
     expect(names({ toldMs: '20000' })).toEqual(['unexplained']);
   });
 
+  it('is not where the clock of the holder was ahead as well, by which its lease was not over', () => {
+    const ahead = (offsetMs: number) => (story: Story) =>
+      story.fault(0.3, 7, 'clock', 'strike', {
+        targets: ['c1'],
+        effects: [{ kind: 'clock-jumped', who: ['c1'], offsetMs }],
+      });
+    const both = (offsetMs: number) => names({ before: ahead(offsetMs), holderTold: [String(Number(NOW) + offsetMs)] });
+    expect(both(1_000)).toEqual(['taken-over-by-clock']);
+    expect(both(20_000)).toEqual(['unexplained']);
+  });
+
   it('is not where by that time the lease was not over', () => {
     const ahead = (offsetMs: number) => names({ toldMs: SECOND_TAKE * 1_000 + offsetMs, offsetMs });
     expect(ahead(2_900)).toEqual(['unexplained']);
