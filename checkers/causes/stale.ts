@@ -2,7 +2,7 @@
  * Why a client acted on after its lease had ended. Looks at the stale holder alone: the other one was granted rightly.
  *
  * A fault explains it only if it was in force on that client when the lease ended, and could keep it from ending its hold
- * in time. Being stopped can, by whatever fault. Being cut off can only where renewals had to travel, since a client needs
+ * in time. Being stopped can, by whatever fault, if it lasted for as long as the hold did beyond its lease. Being cut off can only where renewals had to travel, since a client needs
  * no network to stop, and only from so many servers that none could have been granted.
  */
 
@@ -76,7 +76,7 @@ function carriedOutLate(hold: Hold, evidence: Evidence): CauseLink[] {
 
 function clientPaused(hold: Hold, evidence: Evidence): Cause | undefined {
   const span = pauseOf(hold, evidence);
-  if (!span) return undefined;
+  if (!span || !wouldHaveEnded(hold, evidence)) return undefined;
   const then = ranAgain(span, hold)
     ? 'went on when it ran again'
     : `is not known to have run again by ${moment(hold.untilNs)}`;
@@ -226,6 +226,22 @@ function notTold(hold: Hold, evidence: Evidence, input: CheckInput): Cause | und
 /** What stopped it over the lease's end. */
 function pauseOf(hold: Hold, { effects }: Evidence): EffectSpan | undefined {
   return effects.on('stopped', hold.client).find(isInForceAt(hold.leaseEndNs));
+}
+
+/**
+ * Whether its hold would have ended within its lease without the time for which it was stopped, for as long as that can have been. What
+ * it did for longer while it ran, a stop of a moment at the lease's end did not make it do.
+ */
+function wouldHaveEnded({ client, grantSentNs, leaseEndNs, untilNs }: Hold, { effects }: Evidence): boolean {
+  const isMeanwhile = (span: EffectSpan) => span.earliestNs <= untilNs && span.latestNs >= grantSentNs;
+  // For how long it stood still then nobody knows.
+  if (effects.on('slowed', client).some(isMeanwhile)) return true;
+  const stops = effects.on('stopped', client).filter(isMeanwhile);
+  const stoppedNs = stops.reduce(
+    (sumNs, { earliestNs, latestNs }) => sumNs + Math.min(untilNs, latestNs) - Math.max(grantSentNs, earliestNs),
+    0,
+  );
+  return untilNs - stoppedNs <= leaseEndNs;
 }
 
 /** Whether it certainly ran again while it held. One that died may have died before it did. */

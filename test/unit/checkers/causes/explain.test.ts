@@ -1110,6 +1110,19 @@ describe('of a stale holder', () => {
     expect(only(pause(stale(), 3, 7.9, 'c1.2')).name).toBe('client-slow');
   });
 
+  it('not a pause that was shorter than it went on after its lease, having run again', () => {
+    expect(only(pause(stale(8, 7.9), 5.9, 6.2)).name).toBe('unexplained');
+    expect(only(ran(pause(stale(8, 7.9, ['renews']), 5.9, 6.2))).name).toBe('unexplained');
+    expect(only(pause(stale(8, 7.9), 5.9, 7.89)).name).toBe('unexplained');
+    expect(only(pause(stale(8, 7.9), 5.9, 7.91)).name).toBe('client-paused');
+    // It had been stopped before.
+    expect(only(pause(pause(stale(8, 7.9), 2, 4), 5.9, 6.2)).name).toBe('client-paused');
+    const slow: FaultEffect = { kind: 'slowed', who: ['c1'], stopMs: 100, everyMs: 200 };
+    const slowed = (from: number) => stale(8, 7.9).fault(from, 2, 'slow', 'strike', { effects: [slow] });
+    expect(only(pause(slowed(2), 5.9, 6.2)).name).toBe('client-paused');
+    expect(only(pause(slowed(8.5), 5.9, 6.2)).name).toBe('unexplained');
+  });
+
   /** The last thing known of r1 and r2 before the lease ended at 5.998 s. */
   const sampled = (story: Story, second: 'primary' | 'replica' = 'replica') =>
     story.sample(5.9, 'r1').sample(5.9, 'r2', { role: second }).sample(6.5, 'r1', { role: 'replica' });
