@@ -80,6 +80,33 @@ describe('shortened-by-other', () => {
   });
 });
 
+describe('released-by-other', () => {
+  /** The hash says until when each holds: c3's script takes c1's field out at 2.5 s, a jump of the server's clock having come before. */
+  function told(offsetMs: number, removes: (story: Story) => Story) {
+    const story = twoGrants().up('c3').watch(0, 'r1').sample(0.5, 'r1');
+    const enters = (at: number, client: string, skewMs = 0) =>
+      story
+        .command(at, 'r1', client, ['EVAL', 'take', '1', KEY, client, '5000'], skewMs)
+        .command(at, 'r1', 'lua', ['hset', KEY, client, String(EPOCH_WALL_MS + at * 1_000 + skewMs + 5_000)], skewMs);
+    enters(FIRST_TAKE, 'c1');
+    const effects: FaultEffect[] = [{ kind: 'clock-jumped', who: ['r1'], offsetMs }];
+    removes(story.fault(1.5, 0, 'clock', 'strike', { effects }));
+    enters(SECOND_TAKE, 'c2', offsetMs);
+    return causeNames(story);
+  }
+  const cleans = (offsetMs: number) => (s: Story) =>
+    s
+      .command(2.5, 'r1', 'c3', ['EVAL', 'clean', '1', KEY], offsetMs)
+      .command(2.5, 'r1', 'lua', ['hgetall', KEY], offsetMs)
+      .command(2.5, 'r1', 'lua', ['hdel', KEY, 'c1'], offsetMs);
+
+  it('is not said of a script by whose server’s clock, that had jumped ahead, the lease was over', () => {
+    expect(told(10_000, cleans(10_000))).toEqual(['unexplained']);
+    expect(told(1_000, cleans(1_000))).toEqual(['released-by-other']);
+    expect(told(10_000, (s) => s.command(2.5, 'r1', 'c3', ['HDEL', KEY, 'c1'], 10_000))).toEqual(['released-by-other']);
+  });
+});
+
 describe('released-by-itself', () => {
   interface Telling {
     /** Begins c1's release of its first hold; without it there is none. */
