@@ -68,8 +68,9 @@ function membersIn(state: Change['before']): number {
 
 function causeOf(member: Member, taken: Member, evidence: Evidence, observations: Observations): Cause | undefined {
   const { hold, node, key, name, list, at } = member;
-  let gone = at + 1;
-  while (gone < taken.at && stores(list[gone]!.after, name) === 'yes') gone++;
+  // A renewal may have put it there again after it had been taken out before.
+  let gone = taken.at;
+  while (gone > at + 1 && stores(list[gone - 1]!.after, name) !== 'yes') gone--;
   const removal = list[gone];
   if (!removal || gone === taken.at || stores(removal.after, name) !== 'no') return undefined;
   const { by } = removal;
