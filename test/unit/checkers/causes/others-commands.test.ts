@@ -70,6 +70,12 @@ describe('shortened-by-other', () => {
     expect(name(shortens(2, 'c3', ['PEXPIRE', KEY, '500', 'PERHAPS']))).not.toContain('shortened-by-other');
   });
 
+  it('is not where the time that another gave it was over only by a step of the machine’s clock', () => {
+    const stepped = (leftMs: number) => name((s) => pexpire(leftMs)(s).disturbed(2.2, 'wall-clock-step', 1_000));
+    expect(stepped(1_900)).not.toContain('shortened-by-other');
+    expect(stepped(900)).toEqual(['shortened-by-other']);
+  });
+
   it('is not where something else took it, or may have', () => {
     expect(name((s) => pexpire(500)(s).command(2.2, 'r1', 'c3', ['DEL', KEY]))).toEqual(['released-by-other']);
     expect(name((s) => pexpire(500)(s).command(2.2, 'r1', 'c1', ['DEL', KEY]))).toEqual(['unexplained']);
