@@ -274,9 +274,12 @@ function renews(hold: Hold, evidence: Evidence, { history }: CheckInput): boolea
   });
 }
 
-/** When a lock that renews as usual would have sent the renewal that never came; where none was seen, within the lease. */
+/** Locks renew when a third of the lease is over, or half of it; one that had not by then need not have meant to. */
+const LATEST_PACE = 0.5;
+
+/** When a lock that renews as usual would have sent the renewal that never came; where none was ever seen, as late as locks do. */
 function renewalDueNs({ leaseEndNs, leaseMs }: Hold, { history }: CheckInput): number {
-  return leaseEndNs - (1 - Math.min(1, renewalPace(history) ?? 1)) * leaseMs * 1e6;
+  return leaseEndNs - (1 - Math.min(1, renewalPace(history) ?? LATEST_PACE)) * leaseMs * 1e6;
 }
 
 function releaseInvoke(hold: Hold, { history }: CheckInput) {

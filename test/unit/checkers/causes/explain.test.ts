@@ -1150,6 +1150,9 @@ describe('of a stale holder', () => {
         .release('c3', 12);
     expect(only(cut(renews(), 2, 7)).name).toBe('client-cut-off');
     expect(only(cut(renews(), 3, 7)).name).toBe('unexplained');
+    // Where it never was seen to renew anything, a cut just before the end kept it from nothing.
+    expect(only(cut(sampled(stale(8, 7.9, ['renews'])), 3.4, 7)).name).toBe('client-cut-off');
+    expect(only(cut(sampled(stale(8, 7.9, ['renews'])), 5.9, 7)).name).toBe('unexplained');
   });
 
   it('being cut off from so many independent nodes that the others are no majority', () => {
