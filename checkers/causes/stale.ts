@@ -2,7 +2,7 @@
  * Why a client acted on after its lease had ended. Looks at the stale holder alone: the other one was granted rightly.
  *
  * A fault explains it only if it was in force on that client when the lease ended, and could keep it from ending its hold
- * in time. Being stopped can, by whatever fault, if it lasted for as long as the hold did beyond its lease. Being cut off can only where renewals had to travel, since a client needs
+ * in time. Being stopped can, by whatever fault, if it lasted for as long as the hold did beyond its lease, or kept it from renewing. Being cut off can only where renewals had to travel, since a client needs
  * no network to stop, and only from so many servers that none could have been granted.
  */
 
@@ -74,9 +74,12 @@ function carriedOutLate(hold: Hold, evidence: Evidence): CauseLink[] {
   }));
 }
 
-function clientPaused(hold: Hold, evidence: Evidence): Cause | undefined {
+function clientPaused(hold: Hold, evidence: Evidence, input: CheckInput): Cause | undefined {
   const span = pauseOf(hold, evidence);
-  if (!span || !wouldHaveEnded(hold, evidence)) return undefined;
+  if (!span) return undefined;
+  // It should have renewed meanwhile, or have been done by then.
+  const keptFromRenewing = renews(hold, evidence, input) && span.fromNs <= renewalDueNs(hold, input);
+  if (!keptFromRenewing && !wouldHaveEnded(hold, evidence)) return undefined;
   const then = ranAgain(span, hold)
     ? 'went on when it ran again'
     : `is not known to have run again by ${moment(hold.untilNs)}`;

@@ -1113,6 +1113,8 @@ describe('of a stale holder', () => {
   it('not a pause that was shorter than it went on after its lease, having run again', () => {
     expect(only(pause(stale(8, 7.9), 5.9, 6.2)).name).toBe('unexplained');
     expect(only(ran(pause(stale(8, 7.9, ['renews']), 5.9, 6.2))).name).toBe('unexplained');
+    // That kept it from renewing.
+    expect(only(pause(stale(8, 7.9, ['renews']), 3.4, 6.2)).name).toBe('client-paused');
     expect(only(pause(stale(8, 7.9), 5.9, 7.89)).name).toBe('unexplained');
     expect(only(pause(stale(8, 7.9), 5.9, 7.91)).name).toBe('client-paused');
     // It had been stopped before.
