@@ -2,8 +2,9 @@
  * Why a client acted on after its lease had ended. Looks at the stale holder alone: the other one was granted rightly.
  *
  * A fault explains it only if it was in force on that client when the lease ended, and could keep it from ending its hold
- * in time. Being stopped can, by whatever fault, if it lasted for as long as the hold did beyond its lease, or kept it from renewing. Being cut off can only where renewals had to travel, since a client needs
- * no network to stop, and only from so many servers that none could have been granted.
+ * in time. Being stopped can, by whatever fault, if it lasted for as long as the hold did beyond its lease, or kept it from renewing.
+ * Being cut off can only where renewals had to travel, since a client needs no network to stop, and only from so many servers that
+ * none could have been granted.
  */
 
 import { clientNames } from '../../harness/record/facts/clients.js';
@@ -13,6 +14,7 @@ import { RECKONING_NS } from '../../harness/record/facts/key-writes.js';
 import { isInVirtualTime, ranUntold } from '../../harness/record/facts/ran.js';
 import { renewalPace } from '../../harness/record/facts/renewal-pace.js';
 import { duration, durationOfMs, moment } from '../../harness/record/facts/words.js';
+import type { History } from '../../harness/vocabulary/history.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Cause, CauseLink, Hold } from '../../harness/vocabulary/verdict.js';
 import { mayHaveGranted } from './votes.js';
@@ -78,7 +80,9 @@ function clientPaused(hold: Hold, evidence: Evidence, input: CheckInput): Cause 
   const span = pauseOf(hold, evidence);
   if (!span) return undefined;
   // It should have renewed meanwhile, or have been done by then.
-  const keptFromRenewing = renews(hold, evidence, input) && span.fromNs <= renewalDueNs(hold, input);
+  const keptFromRenewing =
+    renews(hold, evidence, input) &&
+    (span.fromNs <= renewalDueNs(hold, input) || wasToExtendIn(span, hold, input.history));
   if (!keptFromRenewing && !wouldHaveEnded(hold, evidence)) return undefined;
   const then = ranAgain(span, hold)
     ? 'went on when it ran again'
@@ -229,6 +233,14 @@ function notTold(hold: Hold, evidence: Evidence, input: CheckInput): Cause | und
 /** What stopped it over the lease's end. */
 function pauseOf(hold: Hold, { effects }: Evidence): EffectSpan | undefined {
   return effects.on('stopped', hold.client).find(isInForceAt(hold.leaseEndNs));
+}
+
+/** Whether the client was told to extend its hold while it was stopped, in time. */
+function wasToExtendIn({ earliestNs }: EffectSpan, { evidence, leaseEndNs }: Hold, history: History): boolean {
+  return evidence.some((at) => {
+    const event = history.event(at);
+    return event?.type === 'invoke' && event.op === 'extend' && event.atNs >= earliestNs && event.atNs <= leaseEndNs;
+  });
 }
 
 /**
