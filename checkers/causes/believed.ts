@@ -32,9 +32,12 @@ export function isBelieved(
   );
   const samples = evidence.samples(node, before[1].atNs, after[1].atNs).map(([, sample]) => sample);
   const skews = samples.map(({ skewMs }) => skewMs);
+  const mostMs = clock === 'still' ? READING_MS : MOVED_MS;
   return (
     !moved &&
-    Math.max(...skews) - Math.min(...skews) <= (clock === 'still' ? READING_MS : MOVED_MS) &&
+    Math.max(...skews) - Math.min(...skews) <= mostMs &&
+    // Of a step of the machine's clock no look at a server tells: both go with it.
+    evidence.machineMovedMs(fromNs, untilNs) <= mostMs &&
     samples.every(({ runId }) => runId === before[1].runId)
   );
 }

@@ -91,6 +91,8 @@ export class Departures {
     // One that was never answered returned at no time.
     const released = rows.find((one) => ops.op[one] === OP.release && ops.hold[one] === row);
     if (released === undefined) return undefined;
-    return { atNs: returnNs[released]!, line: ops.completionLine[released]!, text: `${client} had released it` };
+    // Of one that failed nobody knows whether it came to the server.
+    const did = ops.outcome[released] === OUTCOME.ok ? 'had released it' : 'had tried to release it';
+    return { atNs: returnNs[released]!, line: ops.completionLine[released]!, text: `${client} ${did}` };
   }
 }

@@ -3,7 +3,7 @@
  * nothing but its own mistake.
  *
  * Promises: true only where every server was sampled before and after, was one process all the time and never a replica; none
- * was killed, emptied, made to forget or short of memory; none was out of the observer's sight; and no stranger sent a command
+ * was killed, emptied, made to forget or short of memory; every one was in the observer's sight from the beginning on; and no stranger sent a command
  * about the run's keys. What is missing from the record may have been any of these.
  *
  * Clocks of servers, by which a key may have ended early, count only where it is asked for: none was off then.
@@ -11,6 +11,7 @@
 import { namesOfClient } from '../../harness/record/facts/clients.js';
 import { deadlineMs } from '../../harness/record/facts/deadlines.js';
 import { type EffectSpan, effectsOf } from '../../harness/record/facts/effects.js';
+import { OBSERVED_WITHIN_NS } from '../../harness/record/facts/evidence.js';
 import { namesInEffect } from '../../harness/record/facts/faults.js';
 import { recordedUntilNs } from '../../harness/record/facts/missing-observations.js';
 import type { History, Observations } from '../../harness/vocabulary/history.js';
@@ -44,7 +45,9 @@ export function serversKeptAll(input: CheckInput, span: TimeSpan, steady: boolea
   if (span.untilNs > recordedUntilNs(input)) return false;
   const struck = (kinds: ReadonlySet<string>) =>
     onServers(history, kinds).some(({ earliestNs, latestNs }) => earliestNs <= span.untilNs && latestNs >= span.fromNs);
-  return !struck(LOSING) && !(steady && struck(MOVING)) && seenOf(observations).shows(span);
+  // Before anybody asked for anything nothing was stored.
+  const sightFromNs = Math.max(span.fromNs, history.operations.sentNs[0] ?? Number.NEGATIVE_INFINITY);
+  return !struck(LOSING) && !(steady && struck(MOVING)) && seenOf(observations).shows(span, sightFromNs);
 }
 
 /**
@@ -116,24 +119,34 @@ class Seen {
         if (client === undefined && source !== 'lua') this.doubtsNs.push(atNs);
   }
 
-  /** Whether every server was one primary and in sight all the time, and nothing else befell what it had. */
-  shows({ fromNs, untilNs, endsWithAnswer }: TimeSpan): boolean {
+  /**
+   * Whether every server was one primary and in sight all the time, and nothing else befell what it had. `sightFromNs`: it had to be in
+   * sight from then on at the latest.
+   */
+  shows({ fromNs, untilNs, endsWithAnswer }: TimeSpan, sightFromNs: number): boolean {
     if (this.looks.size === 0) return false;
-    if (this.doubtsNs.some((atNs) => atNs === Number.NEGATIVE_INFINITY || (atNs >= fromNs && atNs <= untilNs)))
-      return false;
-    return (
-      [...this.looks.values()].every((looks) => isOne(around(looks, fromNs, untilNs), fromNs)) &&
-      [...this.sights.values()].every((sights) =>
-        around(sights, fromNs, untilNs).every(({ atNs, watching }) => watching || (endsWithAnswer && atNs > untilNs)),
-      )
-    );
+    // What ran by its end may have been read after that.
+    const isWithin = (atNs: number) => atNs >= fromNs && atNs < untilNs + OBSERVED_WITHIN_NS;
+    if (this.doubtsNs.some((atNs) => atNs === Number.NEGATIVE_INFINITY || isWithin(atNs))) return false;
+    return [...this.looks].every(([node, looks]) => {
+      const sights = around(this.sights.get(node) ?? [], fromNs, untilNs);
+      return (
+        isOne(around(looks, fromNs, untilNs), fromNs, untilNs) &&
+        beganBy(sights[0], sightFromNs) &&
+        sights.every(({ atNs, watching }) => watching || (endsWithAnswer && atNs > untilNs))
+      );
+    });
   }
 }
 
-function isOne(looks: readonly Look[], fromNs: number): boolean {
+function isOne(looks: readonly Look[], fromNs: number, untilNs: number): boolean {
   const [first] = looks;
-  const isThere = first?.process !== undefined && (fromNs === Number.NEGATIVE_INFINITY || first.atNs <= fromNs);
+  const isThere = first?.process !== undefined && beganBy(first, fromNs) && looks.at(-1)!.atNs > untilNs;
   return isThere && looks.every(({ process }) => process === first.process);
+}
+
+function beganBy(first: { atNs: number } | undefined, fromNs: number): boolean {
+  return first !== undefined && (fromNs === Number.NEGATIVE_INFINITY || first.atNs <= fromNs);
 }
 
 /** From the last one before the span, to the first one after it. */

@@ -12,7 +12,7 @@
 
 import type { Overlap } from '../../harness/record/facts/overlaps.js';
 import { moment } from '../../harness/record/facts/words.js';
-import { OP, OUTCOME } from '../../harness/record/history-table.js';
+import { NOTICE, OP, OUTCOME } from '../../harness/record/history-table.js';
 import type { History } from '../../harness/vocabulary/history.js';
 import type { Cause, Hold } from '../../harness/vocabulary/verdict.js';
 
@@ -37,16 +37,23 @@ export function lossIgnored(
   };
 }
 
-/** The first refusal to extend the hold that was read by then, and after which nothing extended it. */
-function refusalBefore(byNs: number, { client, id }: Hold, { operations: ops }: History) {
-  const who = ops.clients.indexOf(client);
-  let refusal: { atNs: number; line: number } | undefined;
+/** The first refusal to extend the hold that was read by then, and after which nothing was heard to extend it. */
+function refusalBefore(byNs: number, hold: Hold, history: History) {
+  const { operations: ops, notices } = history;
+  const who = ops.clients.indexOf(hold.client);
+  const isOf = (acquire: number) => ops.client[acquire] === who && ops.id[acquire] === hold.id;
+  let extendedNs = Number.NEGATIVE_INFINITY;
+  // Its lock may renew it beside.
+  for (let at = 0; at < notices.count; at++)
+    if (notices.type[at] === NOTICE.renewed && isOf(notices.hold[at]!))
+      extendedNs = Math.max(extendedNs, notices.atNs[at]!);
+  const refusals: { atNs: number; line: number }[] = [];
   for (let row = 0; row < ops.count; row++) {
-    if (ops.client[row] !== who || ops.op[row] !== OP.extend || ops.id[ops.hold[row]!] !== id) continue;
-    const readNs = ops.readNs[row]!;
-    if (ops.outcome[row] === OUTCOME.ok) refusal = undefined;
-    else if (ops.outcome[row] === OUTCOME.fail && ops.reasons[ops.reason[row]!] === NOT_OWNER && readNs <= byNs)
-      refusal ??= { atNs: readNs, line: ops.completionLine[row]! };
+    if (ops.op[row] !== OP.extend || !isOf(ops.hold[row]!)) continue;
+    const atNs = ops.readNs[row]!;
+    if (ops.outcome[row] === OUTCOME.ok) extendedNs = Math.max(extendedNs, atNs);
+    else if (ops.outcome[row] === OUTCOME.fail && ops.reasons[ops.reason[row]!] === NOT_OWNER && atNs <= byNs)
+      refusals.push({ atNs, line: ops.completionLine[row]! });
   }
-  return refusal;
+  return refusals.find(({ atNs }) => atNs > extendedNs);
 }

@@ -263,15 +263,22 @@ export function isByRightClocks(
   return !clockMovesOf(evidence.effects, client).some(({ span }) => span.earliestNs <= atNs);
 }
 
-/** What moved a node's clock between the two instants, where jumps alone may have and a fault tells of each; undefined otherwise. */
+/**
+ * What moved a node's clock between the two instants, where jumps alone may have, a fault tells of each, and by these it came ahead by so
+ * much; undefined otherwise. The clock of the machine may have been stepped as well, and a server's goes with it.
+ */
 export function onlyJumpsBetween(
   node: string,
   fromNs: number,
   untilNs: number,
-  { effects }: Evidence,
+  aheadMs: number,
+  evidence: Evidence,
 ): readonly ClockMove[] | undefined {
-  const moves = clockMovesOf(effects, node).filter((move) => mayMoveBetween(move, fromNs, untilNs));
-  return moves.length > 0 && moves.every(({ ratePpm, strobes }) => ratePpm === 0 && !strobes) ? moves : undefined;
+  const moves = clockMovesOf(evidence.effects, node).filter((move) => mayMoveBetween(move, fromNs, untilNs));
+  if (moves.some(({ ratePpm, strobes }) => ratePpm !== 0 || strobes)) return undefined;
+  const gains = evidence.clockGains(node, fromNs, untilNs);
+  const gainedMs = gains.reduce((sumMs, gain) => sumMs + gain.gainedMs, 0);
+  return gains.length > 0 && gainedMs >= aheadMs - READING_MS ? moves : undefined;
 }
 
 /** That a fault moved a clock. */

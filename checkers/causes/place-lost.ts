@@ -13,10 +13,18 @@
  * over the connection that it was granted the lock over, or had been the time before, and was certainly there until another client's command certainly removed
  * it, or the queue had certainly expired, before the waiting one's granted attempt left.
  *
- * Excludes a place whose time was over by the server's own clock, one that a stranger removed, and one that may have been gone for
+ * Excludes a place whose time was over by the server's own clock, one whose name the same request stored elsewhere for the lock, as who
+ * hands it over does to the next in the queue (what became of it then is another question), one that a stranger removed, and one that may have been gone for
  * another reason.
  */
-import { type Change, type KeyChanges, lastTimed, stores } from '../../harness/record/facts/commands/changes.js';
+import {
+  type Change,
+  type KeyChanges,
+  lastTimed,
+  ownersBy,
+  stores,
+} from '../../harness/record/facts/commands/changes.js';
+import type { ServerReading } from '../../harness/record/facts/commands/server-reading.js';
 import { stateBy } from '../../harness/record/facts/commands/state.js';
 import { deadlineMs } from '../../harness/record/facts/deadlines.js';
 import type { Evidence } from '../../harness/record/facts/evidence.js';
@@ -45,6 +53,8 @@ export function placeLost(passed: Passed, input: CheckInput): Cause | undefined 
       const gone = goneFrom(place, evidence.readingOf(node)!.changes(place.key), granted(passed.by, node, evidence));
       const end = gone && endOf(gone, waiter.client);
       if (!end || end.atNs >= waiter.grantSentNs || end.line <= places.at(-1)!.line) continue;
+      if (isHandedOver(end, place, evidence.readingOf(node)!, related.of(waiter.key, evidence.readingOf(node)!)))
+        continue;
       if (!isInTime(end.wallMs, places.at(-1)!, lastsMs)) continue;
       if (isBelieved(node, Math.min(place.atNs, end.by.atNs), end.atNs, evidence, 0, 'still'))
         return causeOf(passed, node, place, end);
@@ -102,6 +112,29 @@ function endOf(gone: Gone, waiter: string): End | undefined {
   if (!isExpired && by.by.client === waiter) return undefined;
   const wallMs = isExpired ? by.after.expires.untilMs : by.by.serverWallMs;
   return { ...gone, client: by.by.client, command: by.by.name, wallMs };
+}
+
+/** Whether the request that took a place out stored its name elsewhere among the lock's keys: it was that client's turn. */
+function isHandedOver(
+  { by: { by }, isExpired }: End,
+  { key, name }: NamedStore,
+  reading: ServerReading,
+  keys: readonly string[] | undefined,
+): boolean {
+  if (isExpired) return false;
+  const request = by!.script?.line ?? by!.line;
+  return (keys ?? []).some(
+    (one) =>
+      one !== key &&
+      reading
+        .changes(one)
+        .list.some(
+          ({ by: other, after }) =>
+            other !== undefined &&
+            (other.script?.line ?? other.line) === request &&
+            ownersBy(after, other.line).includes(name),
+        ),
+  );
 }
 
 /** Whether the client had shown itself so lately that its place had to stay. */

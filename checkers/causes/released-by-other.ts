@@ -4,7 +4,7 @@
  *
  * Excludes a removal by the holder's own client, one of which it is not certain that the holder's own value was there and is
  * gone by it (the client may have removed what was its own, or nothing), one before which a clock that was moved may have ended the
- * key, and one that came over the replication link unless the
+ * key, or by a script that may have gone by such a clock, and one that came over the replication link unless the
  * client's command that caused it is seen where the key was granted: a server also replicates the removal of a key that expired.
  */
 
@@ -12,7 +12,7 @@ import { stores } from '../../harness/record/facts/commands/changes.js';
 import type { Evidence } from '../../harness/record/facts/evidence.js';
 import { type KeyWrite, ownerIs } from '../../harness/record/facts/key-writes.js';
 import { type Contest, goneLink, grantLink, type Reason } from './contest.js';
-import { isReplicated, lastProlonged, mayHaveBeenOver } from './meanwhile.js';
+import { isReplicated, lastProlonged, mayHaveBeenOver, READING_MS } from './meanwhile.js';
 import { requestLine } from './tenure.js';
 
 export const releasedByOther: Reason = (contest, evidence) => {
@@ -22,6 +22,7 @@ export const releasedByOther: Reason = (contest, evidence) => {
   if (mayHaveEnded(contest, removal, evidence)) return undefined;
   const who = removal.client ?? `somebody at ${removal.source}`;
   const shared = removal.comparing ? sharedValue(contest, removal, evidence) : undefined;
+  if (!shared && mayGoByClock(contest, removal, evidence)) return undefined;
   return {
     name: shared ? 'shared-owner' : 'released-by-other',
     sentence: shared
@@ -58,6 +59,17 @@ function mayHaveEnded(contest: Contest, { node, atNs }: KeyWrite, evidence: Evid
     return stored !== undefined && ownerIs(stored.owner, contest.reached!.value);
   });
   return !shown || evidence.clockGains(node, shown[1].atNs, atNs).length > 0;
+}
+
+/**
+ * Whether by its server's clock, which had come ahead by that, the lease was over. A record may say of each holder until when it holds: who
+ * takes out by a score goes by that, and a script may.
+ */
+function mayGoByClock({ earlier, tenure }: Contest, removal: KeyWrite, evidence: Evidence): boolean {
+  if (!removal.script && tenure.losses[0]!.by!.name !== 'ZREMRANGEBYSCORE') return false;
+  const gains = evidence.clockGains(removal.node, earlier.write.ranNs, removal.atNs);
+  const gainedMs = gains.reduce((sumMs, gain) => sumMs + gain.gainedMs, 0);
+  return gains.length > 0 && gainedMs >= (earlier.hold.leaseEndNs - removal.ranNs) / 1e6 - READING_MS;
 }
 
 /** The command that certainly removed the holder's own value, where one did. */

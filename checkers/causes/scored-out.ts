@@ -9,7 +9,7 @@
  * granted, and had last given it its score when it was certainly there; another client's script certainly took it out by its score,
  * up to what the server's clock showed then; the grant that should not have been made put a member of its own in the set after that,
  * in which one permit was left, so that none would have been with the holder's in it. Of the time that the score had given some was
- * left by the machine's clock, and nothing but recorded jumps moved that of the server since.
+ * left by the machine's clock, no more than recorded jumps had put the server's ahead since, and nothing else moved that.
  *
  * Excludes times of day that clients gave their scripts (`taken-over-by-clock` tells of those), and clocks that drift.
  */
@@ -68,8 +68,9 @@ function membersIn(state: Change['before']): number {
 
 function causeOf(member: Member, taken: Member, evidence: Evidence, observations: Observations): Cause | undefined {
   const { hold, node, key, name, list, at } = member;
-  let gone = at + 1;
-  while (gone < taken.at && stores(list[gone]!.after, name) === 'yes') gone++;
+  // A renewal may have put it there again after it had been taken out before.
+  let gone = taken.at;
+  while (gone > at + 1 && stores(list[gone - 1]!.after, name) !== 'yes') gone--;
   const removal = list[gone];
   if (!removal || gone === taken.at || stores(removal.after, name) !== 'no') return undefined;
   const { by } = removal;
@@ -84,7 +85,7 @@ function causeOf(member: Member, taken: Member, evidence: Evidence, observations
   if ([set.by.script.line, by.script.line].some((line) => tellsTime(observations, line))) return undefined;
   const leftMs = score - set.by.serverWallMs - (removal.atNs - set.ranFromNs) / 1e6;
   if (!(leftMs > READING_MS)) return undefined;
-  const jumps = onlyJumpsBetween(node, set.ranFromNs, removal.atNs, evidence);
+  const jumps = onlyJumpsBetween(node, set.ranFromNs, removal.atNs, leftMs, evidence);
   if (!jumps) return undefined;
   const took = `${by.client} took ${hold.client}'s permit in ${key} out as over by ${node}'s clock (${by.name}), which had jumped ahead`;
   return {

@@ -11,7 +11,7 @@
  * stored nothing else; everything is known that became of the numbers in question; and the grant that should not have been made found
  * it free. `count-expired`: a holder was counted in a number that expired when it stood for somebody, and whose time was set by a
  * client; the server's clock was not moved since, or it was put back and the number was there still. `clock-jumped`: the same, where
- * by the machine's own clock some of that time was left, and nothing but jumps moved that of the server. The holder still holds at
+ * by the machine's own clock some of that time was left, and jumps alone moved that of the server, ahead by as much. The holder still holds at
  * that grant, or it gave back to the next number, which had never counted it: by a release that was answered before that grant, and
  * the only command of its client that can have given back, from when that release began until it was answered. Each such loss
  * alone would have let that grant through, whatever else befell the number. `returned-too-often`: to one number a client gave back more than it had taken of it, what it holds aside,
@@ -192,7 +192,7 @@ function whyOver(
     return gainedMs > READING_MS ? undefined : expired;
   const leftMs = set.after.expires.fromMs - serverWallMs - (atNs - set.ranFromNs) / 1e6;
   if (leftMs > READING_MS) {
-    const jumps = onlyJumpsBetween(node, set.ranFromNs, atNs, evidence);
+    const jumps = onlyJumpsBetween(node, set.ranFromNs, atNs, leftMs, evidence);
     return jumps && { name: 'clock-jumped', jumps };
   }
   // It had longer than it was given, where the clock was put back; and was there still when that was done.

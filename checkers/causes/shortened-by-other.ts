@@ -6,7 +6,7 @@
  *
  * Named where the server that had the key was watched all the time, and the last command that changed the key's time to live,
  * with the holder's value kept, was another client's. By the server's own clock the time that it set was over when the next one
- * was granted the key, and the time before it was not, wherever clocks had been moved to before.
+ * was granted the key, and the time before it was not, wherever clocks had been moved to before; nor did a step of the machine's end it.
  *
  * Excludes commands of strangers and of the replication link, and keys that anything but their time may have taken.
  */
@@ -14,8 +14,8 @@
 import type { Change } from '../../harness/record/facts/commands/changes.js';
 import type { Times } from '../../harness/record/facts/commands/state.js';
 import { durationOfMs } from '../../harness/record/facts/words.js';
-import { goneLink, grantLink, leaseLink, type Reason } from './contest.js';
-import { BLUR_MS, wasMovedBetween } from './meanwhile.js';
+import { goneLink, grantLink, leaseLink, type Reason, ranBy } from './contest.js';
+import { BLUR_MS, READING_MS, wasMovedBetween } from './meanwhile.js';
 
 export const shortenedByOther: Reason = (contest, evidence) => {
   const { earlier, later, key, gone, tenure } = contest;
@@ -31,6 +31,9 @@ export const shortenedByOther: Reason = (contest, evidence) => {
   if (last.after.expires.untilMs > gone.serverWallMs) return undefined;
   // While its clock was ahead for a moment the time that was left before may have been over, too.
   if (wasMovedBetween(gone.node, last.atNs, gone.atNs, evidence)) return undefined;
+  // And the machine's may have been stepped, which no look at a server shows: by the harness' clock it was over, too.
+  const byNs = gone === later.write ? ranBy(later) : gone.atNs;
+  if ((byNs - last.ranFromNs) / 1e6 < last.after.expires.fromMs - by.serverWallMs - READING_MS) return undefined;
   const left = ({ fromMs, untilMs }: Times) =>
     Number.isFinite(fromMs) ? durationOfMs(Math.round((fromMs + untilMs) / 2 - by.serverWallMs)) : 'no end';
   const shortened = `${by.client} gave ${key}, which had ${left(last.before.expires)} left, ${left(last.after.expires)} to live (${by.name})`;

@@ -2,8 +2,9 @@
  * Why a client acted on after its lease had ended. Looks at the stale holder alone: the other one was granted rightly.
  *
  * A fault explains it only if it was in force on that client when the lease ended, and could keep it from ending its hold
- * in time. Being stopped can, by whatever fault. Being cut off can only where renewals had to travel, since a client needs
- * no network to stop, and only from so many servers that none could have been granted.
+ * in time. Being stopped can, by whatever fault, if it lasted for as long as the hold did beyond its lease, or kept it from renewing.
+ * Being cut off can only where renewals had to travel, since a client needs no network to stop, and only from so many servers that
+ * none could have been granted.
  */
 
 import { clientNames } from '../../harness/record/facts/clients.js';
@@ -13,6 +14,7 @@ import { RECKONING_NS } from '../../harness/record/facts/key-writes.js';
 import { isInVirtualTime, ranUntold } from '../../harness/record/facts/ran.js';
 import { renewalPace } from '../../harness/record/facts/renewal-pace.js';
 import { duration, durationOfMs, moment } from '../../harness/record/facts/words.js';
+import type { History } from '../../harness/vocabulary/history.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Cause, CauseLink, Hold } from '../../harness/vocabulary/verdict.js';
 import { mayHaveGranted } from './votes.js';
@@ -74,9 +76,14 @@ function carriedOutLate(hold: Hold, evidence: Evidence): CauseLink[] {
   }));
 }
 
-function clientPaused(hold: Hold, evidence: Evidence): Cause | undefined {
+function clientPaused(hold: Hold, evidence: Evidence, input: CheckInput): Cause | undefined {
   const span = pauseOf(hold, evidence);
   if (!span) return undefined;
+  // It should have renewed meanwhile, or have been done by then.
+  const keptFromRenewing =
+    renews(hold, evidence, input) &&
+    (span.fromNs <= renewalDueNs(hold, input) || wasToExtendIn(span, hold, input.history));
+  if (!keptFromRenewing && !wouldHaveEnded(hold, evidence)) return undefined;
   const then = ranAgain(span, hold)
     ? 'went on when it ran again'
     : `is not known to have run again by ${moment(hold.untilNs)}`;
@@ -228,6 +235,30 @@ function pauseOf(hold: Hold, { effects }: Evidence): EffectSpan | undefined {
   return effects.on('stopped', hold.client).find(isInForceAt(hold.leaseEndNs));
 }
 
+/** Whether the client was told to extend its hold while it was stopped, in time. */
+function wasToExtendIn({ earliestNs }: EffectSpan, { evidence, leaseEndNs }: Hold, history: History): boolean {
+  return evidence.some((at) => {
+    const event = history.event(at);
+    return event?.type === 'invoke' && event.op === 'extend' && event.atNs >= earliestNs && event.atNs <= leaseEndNs;
+  });
+}
+
+/**
+ * Whether its hold would have ended within its lease without the time for which it was stopped, for as long as that can have been. What
+ * it did for longer while it ran, a stop of a moment at the lease's end did not make it do.
+ */
+function wouldHaveEnded({ client, grantSentNs, leaseEndNs, untilNs }: Hold, { effects }: Evidence): boolean {
+  const isMeanwhile = (span: EffectSpan) => span.earliestNs <= untilNs && span.latestNs >= grantSentNs;
+  // For how long it stood still then nobody knows.
+  if (effects.on('slowed', client).some(isMeanwhile)) return true;
+  const stops = effects.on('stopped', client).filter(isMeanwhile);
+  const stoppedNs = stops.reduce(
+    (sumNs, { earliestNs, latestNs }) => sumNs + Math.min(untilNs, latestNs) - Math.max(grantSentNs, earliestNs),
+    0,
+  );
+  return untilNs - stoppedNs <= leaseEndNs;
+}
+
 /** Whether it certainly ran again while it held. One that died may have died before it did. */
 function ranAgain({ untilNs, latestNs }: EffectSpan, hold: Hold): boolean {
   return (hold.endedBy === 'client-down' ? latestNs : untilNs) <= hold.untilNs;
@@ -258,9 +289,12 @@ function renews(hold: Hold, evidence: Evidence, { history }: CheckInput): boolea
   });
 }
 
-/** When a lock that renews as usual would have sent the renewal that never came; where none was seen, within the lease. */
+/** Locks renew when a third of the lease is over, or half of it; one that had not by then need not have meant to. */
+const LATEST_PACE = 0.5;
+
+/** When a lock that renews as usual would have sent the renewal that never came; where none was ever seen, as late as locks do. */
 function renewalDueNs({ leaseEndNs, leaseMs }: Hold, { history }: CheckInput): number {
-  return leaseEndNs - (1 - Math.min(1, renewalPace(history) ?? 1)) * leaseMs * 1e6;
+  return leaseEndNs - (1 - Math.min(1, renewalPace(history) ?? LATEST_PACE)) * leaseMs * 1e6;
 }
 
 function releaseInvoke(hold: Hold, { history }: CheckInput) {

@@ -6,7 +6,9 @@
  *
  * Whose a stored value is follows from which line stored it (`storedBy`), so the same value that somebody else stored anew is
  * another's. One that was stored again while it was there goes on: say c1 and c2 have the same name, and c2's SET finds c1's;
- * what befalls the name then befalls both. After a gap only a value that nobody else ever stored says whose it is.
+ * what befalls the name then befalls both. One that its own client stored anew after it was gone stands again, so that what took it
+ * before let nobody in: say a renewal sets again what c3 had deleted, and then that is evicted. After a gap only a value that nobody
+ * else ever stored says whose it is.
  */
 import { type Change, storedBy, stores } from '../../harness/record/facts/commands/changes.js';
 import type { Origin, StoredState } from '../../harness/record/facts/commands/state.js';
@@ -55,6 +57,8 @@ export function tenureOf(
     const by = storedBy(state, value);
     return by ? own.has(requestLine(by)) : isOnly;
   };
+  const isOwnAnew = ({ by, after }: Change) =>
+    by !== undefined && storedBy(after, value) === by && (by.client === undefined ? isOnly : by.client === hold.client);
   let held = false;
   let losses: Change[] = [];
   let isGone = false;
@@ -63,7 +67,8 @@ export function tenureOf(
   const list = changes.list.slice(changes.firstFrom(observation));
   for (const change of until ? before(list, until) : list) {
     const was = isThere(change.before);
-    if (was && change.by && stores(change.after, value) === 'yes') own.add(requestLine(change.by));
+    if (change.by && stores(change.after, value) === 'yes' && (was || isOwnAnew(change)))
+      own.add(requestLine(change.by));
     const is = isThere(change.after);
     held ||= is;
     if (is) losses = [];

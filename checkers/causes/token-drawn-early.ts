@@ -8,9 +8,11 @@
  * before the attempt that was granted with it had left. Neither client can have come to that number another time (a server that
  * was promoted may count from where nobody saw it begin), and every server was watched from the first count until the second client had its grant.
  *
- * Excludes tokens that are counted anywhere else, and independent nodes.
+ * Excludes a token that its client had had with an earlier grant: it was drawn for that, in time, and said again; tokens that are
+ * counted anywhere else; and independent nodes.
  */
 import { type Evidence, OBSERVED_WITHIN_NS } from '../../harness/record/facts/evidence.js';
+import { holdsOf } from '../../harness/record/facts/holds.js';
 import { moment } from '../../harness/record/facts/words.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Cause, Hold } from '../../harness/vocabulary/verdict.js';
@@ -28,6 +30,7 @@ export function tokenDrawnEarly(first: Hold, second: Hold, input: CheckInput): C
   if (!early || !late || early.node !== late.node || early.key !== late.key) return undefined;
   // The later one ran before the first client had its grant, and that before the second one's attempt left.
   if (early.change.line >= late.change.line) return undefined;
+  if (hadEarlier(second, input)) return undefined;
   const untilNs = second.fromNs + OBSERVED_WITHIN_NS;
   if (!evidence.nodes.every((node) => evidence.watchedThroughout(node, early.change.atNs, untilNs))) return undefined;
   return causeOf(first, second, early, late);
@@ -37,6 +40,15 @@ export function tokenDrawnEarly(first: Hold, second: Hold, input: CheckInput): C
 function drawOf(hold: Hold, evidence: Evidence, related: RelatedKeys): Draw | undefined {
   const [draw, ...others] = drawsOf(hold, evidence, related) ?? [];
   return others.length === 0 && draw && draw.change.ranFromNs <= hold.fromNs ? draw : undefined;
+}
+
+/** Whether its client had been granted the key with that token before: for that it had drawn it, and said it again. */
+function hadEarlier({ client, key, token, fromNs }: Hold, { history }: CheckInput): boolean {
+  const holds = holdsOf(history);
+  const { operations: ops } = history;
+  const [who, which] = [ops.clients.indexOf(client), ops.keys.indexOf(key)];
+  const isIt = (row: number) => ops.client[row] === who && ops.key[row] === which && ops.token[row] === token;
+  return holds.row.some((row, k) => isIt(row) && holds.fromNs[k]! < fromNs);
 }
 
 function causeOf(first: Hold, second: Hold, early: Draw, late: Draw): Cause {

@@ -226,6 +226,11 @@ export class Evidence {
     return ranNs === undefined || ranNs > atNs + RECKONING_NS ? undefined : ranNs;
   }
 
+  /** How far steps of the machine's clock put it apart between the two instants, milliseconds: every server's goes with it. */
+  machineMovedMs(fromNs: number, untilNs: number): number {
+    return this.machineClock?.movedMs(fromNs, untilNs) ?? 0;
+  }
+
   /** What clock faults did to a node between the two instants: each was read back when it struck. */
   clockFaults(node: string, fromNs: number, untilNs: number): ClockReading[] {
     return clockMovesOf(this.effects, node)

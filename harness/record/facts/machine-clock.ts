@@ -70,6 +70,13 @@ export class MachineClock {
     return (sinceMs - now.beforeMs) * 1e6;
   }
 
+  /** How far apart the steps between the two instants put it at the most, milliseconds. */
+  movedMs(fromNs: number, untilNs: number): number {
+    const between = this.stretches.map(({ untilNs: endNs }) => endNs).filter((ns) => ns > fromNs && ns < untilNs);
+    const stepped = [fromNs, ...between, untilNs].map((ns) => this.steppedMs(ns));
+    return Math.max(...stepped) - Math.min(...stepped);
+  }
+
   private steppedMs(ns: number): number {
     const { beforeMs, ms, fromNs, untilNs } = this.stretches.find((one) => ns < one.untilNs) ?? this.stretches.at(-1)!;
     return ms === 0 ? beforeMs : beforeMs + (ms * (ns - fromNs)) / (untilNs - fromNs);

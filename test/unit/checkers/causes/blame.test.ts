@@ -341,8 +341,10 @@ describe('a kind of finding that is the mistake of the lock', () => {
     });
 
     it('needs a server that was looked at before, was one process until a look after, and was in sight', () => {
-      const seen = (...at: number[]) => at.reduce((story, s) => story.sample(s, 'r1'), new Story().up('c1').up('c2'));
+      const unseen = (...at: number[]) => at.reduce((story, s) => story.sample(s, 'r1'), new Story().up('c1').up('c2'));
+      const seen = (...at: number[]) => unseen(...at).watch(0.1, 'r1');
       expect(found(seen(2, 9))).toBe('lock');
+      expect(found(unseen(2, 9))).toBe('unexplained');
       expect(found(seen(4, 9))).toBe('unexplained');
       expect(found(seen(2).sample(9, 'r1', { runId: 'run-2' }))).toBe('unexplained');
       expect(found(seen(2, 9).sample(9.5, 'r1', { runId: 'run-2' }))).toBe('lock');

@@ -1110,6 +1110,21 @@ describe('of a stale holder', () => {
     expect(only(pause(stale(), 3, 7.9, 'c1.2')).name).toBe('client-slow');
   });
 
+  it('not a pause that was shorter than it went on after its lease, having run again', () => {
+    expect(only(pause(stale(8, 7.9), 5.9, 6.2)).name).toBe('unexplained');
+    expect(only(ran(pause(stale(8, 7.9, ['renews']), 5.9, 6.2))).name).toBe('unexplained');
+    // That kept it from renewing.
+    expect(only(pause(stale(8, 7.9, ['renews']), 3.4, 6.2)).name).toBe('client-paused');
+    expect(only(pause(stale(8, 7.9), 5.9, 7.89)).name).toBe('unexplained');
+    expect(only(pause(stale(8, 7.9), 5.9, 7.91)).name).toBe('client-paused');
+    // It had been stopped before.
+    expect(only(pause(pause(stale(8, 7.9), 2, 4), 5.9, 6.2)).name).toBe('client-paused');
+    const slow: FaultEffect = { kind: 'slowed', who: ['c1'], stopMs: 100, everyMs: 200 };
+    const slowed = (from: number) => stale(8, 7.9).fault(from, 2, 'slow', 'strike', { effects: [slow] });
+    expect(only(pause(slowed(2), 5.9, 6.2)).name).toBe('client-paused');
+    expect(only(pause(slowed(8.5), 5.9, 6.2)).name).toBe('unexplained');
+  });
+
   /** The last thing known of r1 and r2 before the lease ended at 5.998 s. */
   const sampled = (story: Story, second: 'primary' | 'replica' = 'replica') =>
     story.sample(5.9, 'r1').sample(5.9, 'r2', { role: second }).sample(6.5, 'r1', { role: 'replica' });
@@ -1137,6 +1152,9 @@ describe('of a stale holder', () => {
         .release('c3', 12);
     expect(only(cut(renews(), 2, 7)).name).toBe('client-cut-off');
     expect(only(cut(renews(), 3, 7)).name).toBe('unexplained');
+    // Where it never was seen to renew anything, a cut just before the end kept it from nothing.
+    expect(only(cut(sampled(stale(8, 7.9, ['renews'])), 3.4, 7)).name).toBe('client-cut-off');
+    expect(only(cut(sampled(stale(8, 7.9, ['renews'])), 5.9, 7)).name).toBe('unexplained');
   });
 
   it('being cut off from so many independent nodes that the others are no majority', () => {

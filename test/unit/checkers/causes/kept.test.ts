@@ -1,10 +1,11 @@
 /** That servers certainly kept all that they stored between two instants: what is missing from the record may have been any loss. */
 import { expect, it } from 'vitest';
 import { serversKeptAll } from '../../../../checkers/causes/kept.js';
-import { ns, Story } from '../build.js';
+import { KEY, ns, Story } from '../build.js';
 
-const kept = (story: Story, fromNs = ns(2), untilNs = ns(4)) =>
-  serversKeptAll(story.watch(0, 'r1').input(), { fromNs, untilNs }, false);
+const keptBy = (story: Story, fromNs = ns(2), untilNs = ns(4)) =>
+  serversKeptAll(story.input(), { fromNs, untilNs }, false);
+const kept = (story: Story) => keptBy(story.watch(0, 'r1'));
 const looked = () => new Story().looks(0.5, 6, 'r1');
 
 it('needs looks at every server, all about the time in question', () => {
@@ -20,6 +21,28 @@ it('does not mind what was lost before or after', () => {
   expect(kept(looked().evicted(3, 'r1'))).toBe(false);
   expect(kept(looked().evicted(1, 'r1'))).toBe(true);
   expect(kept(looked().evicted(5, 'r1'))).toBe(true);
+});
+
+it('minds what a stranger did in that time, though its line was read later', () => {
+  const deleted = (ranMs: number) => looked().command(4.6, 'r1', 'stranger', ['DEL', KEY], ranMs);
+  expect(kept(deleted(-700))).toBe(false);
+  expect(kept(looked().command(5.1, 'r1', 'stranger', ['DEL', KEY]))).toBe(true);
+});
+
+it('is not known of a server that was out of sight at first, or all the time', () => {
+  expect(keptBy(looked())).toBe(false);
+  expect(keptBy(looked().watch(3, 'r1'))).toBe(false);
+  expect(keptBy(looked().watch(1.9, 'r1'))).toBe(true);
+  expect(kept(looked().looks(0.5, 6, 'r2'))).toBe(false);
+  // From the beginning on: from when somebody asked for something.
+  const asked = (at: number) => looked().watch(1, 'r1').grant('c1', at);
+  expect(keptBy(asked(1.1), Number.NEGATIVE_INFINITY)).toBe(true);
+  expect(keptBy(asked(0.9), Number.NEGATIVE_INFINITY)).toBe(false);
+});
+
+it('is not known of a server at which nobody looked after that', () => {
+  expect(kept(new Story().looks(0.5, 4, 'r1'))).toBe(false);
+  expect(kept(new Story().looks(0.5, 4.15, 'r1'))).toBe(true);
 });
 
 it('is not known of what the record lacks', () => {

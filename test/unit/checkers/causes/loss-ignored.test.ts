@@ -56,6 +56,11 @@ describe('loss-ignored', () => {
           .extend('c1', 6.5, 5000, REFUSED)
           .extend('c1', 6.6, 5000, { type: 'info', hold: 1 }),
     ],
+    ['its lock had renewed it after that', (one) => one.extend('c1', 1.4, 5000, REFUSED).renewed('c1', 1.6)],
+    [
+      'an extension that was asked for before was confirmed after that',
+      (one) => one.extend('c1', 1.4, 5000, { read: 1.7 }).extend('c1', 1.5, 5000, { ...REFUSED, read: 1.6 }),
+    ],
     ['it was extended after that', (one) => one.extend('c1', 6.3, 5000, REFUSED).extend('c1', 6.5)],
   ])('is not said where %s', (_, told) => {
     expect(causeNames(story(told)).filter((name) => name === 'loss-ignored')).toEqual([]);

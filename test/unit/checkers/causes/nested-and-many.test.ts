@@ -12,8 +12,14 @@ describe('a nested hold', () => {
 
   it('has its own cause, where there is one', () => {
     const story = watched(nesting().grant('c1', 2.5).grant('c2', 3).release('c1', 4).release('c1', 4).release('c2', 4));
-    story.command(2, 'r1', 'c3', ['DEL', KEY]).take(2.499, 'r1', 'c1');
+    story.command(2, 'r1', 'c3', ['DEL', KEY]).take(2.499, 'r1', 'c1', 'inner-of-c1');
     expect(causeNames(overwrites(story)).sort()).toEqual(['overwritten', 'released-by-other']);
+  });
+
+  it('shares it with the outer one, whose value it stored anew', () => {
+    const story = watched(nesting().grant('c1', 2.5).grant('c2', 3).release('c1', 4).release('c1', 4).release('c2', 4));
+    story.command(2, 'r1', 'c3', ['DEL', KEY]).take(2.499, 'r1', 'c1');
+    expect(causeNames(overwrites(story))).toEqual(['overwritten', 'overwritten']);
   });
 
   it('has its own chain, where no other has a cause either', () => {

@@ -70,6 +70,12 @@ describe('shortened-by-other', () => {
     expect(name(shortens(2, 'c3', ['PEXPIRE', KEY, '500', 'PERHAPS']))).not.toContain('shortened-by-other');
   });
 
+  it('is not where the time that another gave it was over only by a step of the machine’s clock', () => {
+    const stepped = (leftMs: number) => name((s) => pexpire(leftMs)(s).disturbed(2.2, 'wall-clock-step', 1_000));
+    expect(stepped(1_900)).not.toContain('shortened-by-other');
+    expect(stepped(900)).toEqual(['shortened-by-other']);
+  });
+
   it('is not where something else took it, or may have', () => {
     expect(name((s) => pexpire(500)(s).command(2.2, 'r1', 'c3', ['DEL', KEY]))).toEqual(['released-by-other']);
     expect(name((s) => pexpire(500)(s).command(2.2, 'r1', 'c1', ['DEL', KEY]))).toEqual(['unexplained']);
@@ -77,6 +83,33 @@ describe('shortened-by-other', () => {
     expect(
       name((s) => s.watch(1.5, 'r1', false).watch(1.51, 'r1').sample(1.6, 'r1', { owner: 'value-of-c1' })),
     ).not.toContain('shortened-by-other');
+  });
+});
+
+describe('released-by-other', () => {
+  /** The hash says until when each holds: c3's script takes c1's field out at 2.5 s, a jump of the server's clock having come before. */
+  function told(offsetMs: number, removes: (story: Story) => Story) {
+    const story = twoGrants().up('c3').watch(0, 'r1').sample(0.5, 'r1');
+    const enters = (at: number, client: string, skewMs = 0) =>
+      story
+        .command(at, 'r1', client, ['EVAL', 'take', '1', KEY, client, '5000'], skewMs)
+        .command(at, 'r1', 'lua', ['hset', KEY, client, String(EPOCH_WALL_MS + at * 1_000 + skewMs + 5_000)], skewMs);
+    enters(FIRST_TAKE, 'c1');
+    const effects: FaultEffect[] = [{ kind: 'clock-jumped', who: ['r1'], offsetMs }];
+    removes(story.fault(1.5, 0, 'clock', 'strike', { effects }));
+    enters(SECOND_TAKE, 'c2', offsetMs);
+    return causeNames(story);
+  }
+  const cleans = (offsetMs: number) => (s: Story) =>
+    s
+      .command(2.5, 'r1', 'c3', ['EVAL', 'clean', '1', KEY], offsetMs)
+      .command(2.5, 'r1', 'lua', ['hgetall', KEY], offsetMs)
+      .command(2.5, 'r1', 'lua', ['hdel', KEY, 'c1'], offsetMs);
+
+  it('is not said of a script by whose server’s clock, that had jumped ahead, the lease was over', () => {
+    expect(told(10_000, cleans(10_000))).toEqual(['unexplained']);
+    expect(told(1_000, cleans(1_000))).toEqual(['released-by-other']);
+    expect(told(10_000, (s) => s.command(2.5, 'r1', 'c3', ['HDEL', KEY, 'c1'], 10_000))).toEqual(['released-by-other']);
   });
 });
 

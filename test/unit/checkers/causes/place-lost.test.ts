@@ -116,6 +116,27 @@ describe('not named', () => {
     expect(name({ deadline: false })).toBe('unexplained');
   });
 
+  it('where the queue was over only by a step of the machine’s clock', () => {
+    const timed = (ms: number) => (s: Story) => s.command(1.3, 'r1', 'c3', ['PEXPIRE', QUEUE, String(ms)]);
+    expect(name({ removed: timed(1_100) })).toBe('place-expired');
+    expect(name({ removed: (s) => timed(2_000)(s).disturbed(1.6, 'wall-clock-step', 1_500) })).toBe('unexplained');
+    expect(name({ removed: (s) => timed(1_100)(s).disturbed(1.6, 'wall-clock-step', 20) })).toBe('place-expired');
+  });
+
+  it('where the lock was handed over to it, which was evicted then', () => {
+    const hands =
+      (...calls: string[][]) =>
+      (s: Story) =>
+        calls
+          .reduce(
+            (told, argv) => told.command(1.8, 'r1', 'lua', argv),
+            s.command(1.8, 'r1', 'c3', ['EVAL', 'hand', '2', KEY, QUEUE]),
+          )
+          .evicted(1.9, 'r1');
+    expect(name({ removed: hands(['lpop', QUEUE], ['set', KEY, 'c2@1', 'PX', '5000']) })).toBe('unexplained');
+    expect(name({ removed: hands(['lpop', QUEUE], ['set', KEY, 'c3@1', 'PX', '5000']) })).toBe('place-removed');
+  });
+
   it('where the client left by itself, or a stranger removed it', () => {
     expect(name({ removed: taken(1.8, 'c2') })).toBe('unexplained');
     expect(name({ removed: taken(1.8, 'stranger') })).toBe('unexplained');

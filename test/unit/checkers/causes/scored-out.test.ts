@@ -111,6 +111,27 @@ describe('not named', () => {
     expect(name({ effect: { kind: 'clock-jumped', who: ['r2'], offsetMs: JUMP_MS } })).toBe('unexplained');
   });
 
+  it('where the clock of the machine was stepped ahead, and a jump had set that of the server back by less', () => {
+    const stepped = (ms: number) => (s: Story) => s.disturbed(2.2, 'wall-clock-step', ms);
+    const effect = (offsetMs: number): FaultEffect => ({ kind: 'clock-jumped', who: ['r1'], offsetMs });
+    const both = (offsetMs: number, ms: number) =>
+      name({ effect: effect(offsetMs), aheadMs: offsetMs, between: stepped(ms), upTo: shows(2.9995, offsetMs + ms) });
+    expect(both(-200, 3_400)).toBe('unexplained');
+    expect(both(200, 3_000)).toBe('unexplained');
+    expect(both(3_000, 200)).toBe('clock-jumped');
+  });
+
+  it('where a renewal had put it there again, and then another took it out by its name', () => {
+    const script = (s: Story, at: number, client: string, argv: string[]) =>
+      s
+        .command(at, 'r1', client, ['EVAL', 'abc', '1', KEY, 'p', '5000'], JUMP_MS)
+        .command(at, 'r1', 'lua', argv, JUMP_MS);
+    const out = (s: Story) => script(s, 2.2, 'c3', ['ZREMRANGEBYSCORE', KEY, '-inf', String(shows(2.2, JUMP_MS))]);
+    const again = (s: Story) => script(s, 2.4, 'c1', ['ZADD', KEY, String(shows(2.4, JUMP_MS) + 5_000), 'p1']);
+    expect(name({ between: out })).toBe('clock-jumped');
+    expect(name({ between: (s) => script(again(out(s)), 2.8, 'c2', ['ZREM', KEY, 'p1']) })).toBe('unexplained');
+  });
+
   it('where a client gave its script the time, or the bound is not what the server’s clock showed', () => {
     expect(name({ argument: String(shows(2.9995, JUMP_MS)) })).toBe('unexplained');
     expect(name({ upTo: shows(2.9995, JUMP_MS) + 500 })).toBe('unexplained');

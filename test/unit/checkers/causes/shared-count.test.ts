@@ -594,3 +594,25 @@ describe('accounts', () => {
     expect([...accounts.between(0, 2)!.keys()]).toEqual(['c1', 'c2']);
   });
 });
+
+it('a number is not said to be gone by a jump where it was a step of the machine’s clock, and the jump had set that of the server back', () => {
+  const told = (offsetMs: number, stepMs: number) => {
+    const story = deployed(new Story().promised({ kind: 'semaphore', permits: 1 }).up('c1').up('c2'));
+    const counts = (at: number, client: string, ttlMs: number, skewMs = 0) => {
+      const calls = [
+        ['INCR', KEY],
+        ['PEXPIRE', KEY, String(ttlMs)],
+      ];
+      story.command(at, 'r1', client, ['EVAL', 'abc', '1', KEY], skewMs);
+      for (const argv of calls) story.command(at, 'r1', 'lua', argv, skewMs);
+    };
+    counts(0.9995, 'c1', 4_000);
+    const effects: FaultEffect[] = [{ kind: 'clock-jumped', who: ['r1'], offsetMs }];
+    story.fault(2, 0, 'clock', 'strike', { effects }).disturbed(2.2, 'wall-clock-step', stepMs);
+    counts(2.9995, 'c2', 5_000, offsetMs);
+    story.sample(3.2, 'r1', { skewMs: offsetMs });
+    return causeOf(story.grant('c1', 1).grant('c2', 3).release('c1', 4).release('c2', 4.2)).name;
+  };
+  expect(told(-200, 2_500)).toBe('unexplained');
+  expect(told(2_500, 10)).toBe('clock-jumped');
+});

@@ -1,6 +1,6 @@
 /** Until when a key was certainly there, and what may have taken it: each doubt has a story in which it decides. */
 import { describe, expect, it } from 'vitest';
-import { KEY, type Story } from '../build.js';
+import { KEY, LEASE_MS, type Story } from '../build.js';
 import { causeNames, FIRST_TAKE, grantedByR1, overwrites, SECOND_TAKE, twoGrants } from './two-grants.js';
 
 const retaken = (story: Story) => causeNames(story.take(SECOND_TAKE, 'r1', 'c2'));
@@ -22,6 +22,26 @@ describe('a value that is found after a gap is the holder’s', () => {
     story.looks(0.6, 2.9, 'r2', { role: 'replica' }).looks(1.1, 1.3, 'r1', { owner: 'value-of-c1' });
     lostAt(story, 1.35).looks(1.45, 2.95, 'r1', { owner: 'value-of-c1', pttlMs: 4_000 });
     expect(causeNames(overwrites(story))).toEqual(['overwritten']);
+  });
+});
+
+describe('what its own client stored anew after it was gone', () => {
+  /** c1's key is gone at 1.5 s, and at 2 s c1's renewal sets it again; c2 is granted at 2.999 s. */
+  const anew = (gone: (story: Story) => Story, then: (story: Story) => Story, ttlMs = LEASE_MS, by = 'c1') => {
+    const set = ['SET', KEY, 'value-of-c1', 'PX', String(ttlMs)];
+    return retaken(then(gone(grantedByR1().up('c3')).command(2, 'r1', by, set)));
+  };
+  const deleted = (at: number) => (story: Story) => story.command(at, 'r1', 'c3', ['DEL', KEY]);
+  const evicted = (at: number) => (story: Story) => story.evicted(at, 'r1');
+
+  it('is lost by what took it then, and not by what had before', () => {
+    expect(anew(deleted(1.5), evicted(2.5))).toEqual(['evicted']);
+    expect(anew(evicted(1.5), deleted(2.5))).toEqual(['released-by-other']);
+    expect(anew(deleted(1.5), (story) => story, 500)).toEqual(['lease-too-short']);
+  });
+
+  it('is nobody else’s to store', () => {
+    expect(anew(deleted(1.5), evicted(2.5), LEASE_MS, 'c3')).not.toContain('evicted');
   });
 });
 

@@ -67,6 +67,16 @@ describe('not named', () => {
     ).toBe('counter-removed');
   });
 
+  it('where its client had been granted it with that before, and says the same token again', () => {
+    const story = fencedStory({ kind: 'primary' }).watch(0.1, 'r1').sample(0.15, 'r1');
+    count(story.grant('c2', 0.3, { token: 1 }), 0.298, 'c2').take(0.299, 'r1', 'c2');
+    story.release('c2', 0.5).unlock(0.5005, 'r1', 'c2');
+    count(story.grant('c1', 1, { token: 2 }), 0.998, 'c1').take(0.999, 'r1', 'c1');
+    story.release('c1', 2).unlock(2.0005, 'r1', 'c1');
+    story.grant('c2', 3, { token: 1 }).take(2.999, 'r1', 'c2').release('c2', 4).sample(5, 'r1');
+    expect(tokenCause(story).name).toBe('unexplained');
+  });
+
   it('where its client came to that number another time, or may have', () => {
     const again = (s: Story) => s.command(2, 'r1', 'c3', ['DEL', COUNTER]).command(2.5, 'r1', 'c2', ['INCR', COUNTER]);
     expect(name({ between: again })).toBe('unexplained');

@@ -43,6 +43,17 @@ describe('its client was gone', () => {
     expect(causes(another)).toEqual(['unexplained']);
   });
 
+  it('is not said to have released it where that failed', () => {
+    const texts = (reason?: string) => {
+      const story = standing(2.199)
+        .grant('c3', 2.2)
+        .release('c3', 2.6, { ...(reason && { reason }) });
+      return starved.check(story.input()).violations.flatMap(({ cause }) => cause.chain.map(({ text }) => text));
+    };
+    expect(texts()).toContain('c3 had released it');
+    expect(texts('unreachable')).toContain('c3 had tried to release it');
+  });
+
   it('not where it is not known whether it held by it, though it released it', () => {
     const blocker = (type: 'fail' | 'info') => {
       const story = standing(3.1).refused('c3', 3, 3.2, type).release('c3', 3.5, { hold: 1 });
