@@ -5,7 +5,7 @@
 import type { AcquireOptions, LockDefinition } from '../../harness/vocabulary/lock.js';
 import { tryUntilGranted } from '../attempts.js';
 import { defineLock, refused } from '../define-lock.js';
-import { giveBack, heldKey, type OwnedKey, take } from '../owned-key.js';
+import { answerOf, giveBack, heldKey, type OwnedKey, take } from '../owned-key.js';
 import { PAUSE_BETWEEN_TRIES } from '../set-nx-px.js';
 
 /** What is done about a command that may still store `mine`, when its caller has given up; it is waited for. */
@@ -48,5 +48,8 @@ function aborted(signal: AbortSignal): Promise<true> {
   return coming;
 }
 
-/** Waits for the answer, and gives back what was granted. */
-export const takeBack: GivenUp = async (mine, answer) => (await answer) && giveBack(mine);
+/** Waits for the answer, and gives back what was granted, or may have been: sent over the same connection that comes after it. */
+export const takeBack: GivenUp = async (mine, answer) => {
+  const { is } = await answerOf(answer);
+  if (is === 'yes' || is === 'unknown') await giveBack(mine);
+};
