@@ -26,7 +26,7 @@ export function mayHaveGranted(node: string, hold: Hold, evidence: Evidence): bo
   const grant = evidence.grantsOf(hold).find((one) => one.node === node);
   if (grant) {
     if (grant.took !== false || !foundAnother(grant.write) || mayHaveBeenAsked(node, hold, evidence)) return true;
-    return mayHaveTaken(node, hold, evidence) || (hasLooked(node, hold, evidence) && mayKeepFor(node, hold, evidence));
+    return mayHaveTaken(node, hold, evidence) || mayHaveFoundItsOwn(node, hold, evidence);
   }
   return mayHaveBeenAsked(node, hold, evidence) || mayKeepFor(node, hold, evidence);
 }
@@ -36,6 +36,11 @@ function mayHaveTaken(node: string, hold: Hold, evidence: Evidence): boolean {
   return evidence
     .writes(node, hold.key)
     .some((write) => write.effect === 'take' && write.took !== false && mayBeOfAttempt(write, hold, evidence));
+}
+
+/** Whether its client may have seen on the node what it had stored there before the attempt, and taken that for a grant. */
+export function mayHaveFoundItsOwn(node: string, hold: Hold, evidence: Evidence): boolean {
+  return hasLooked(node, hold, evidence) && mayKeepFor(node, hold, evidence);
 }
 
 /** Whether a request of the attempt told its client whose the key was: SET NX says only that it is there. */
