@@ -60,6 +60,11 @@ it.each<[string, Telling]>([
         s.command(2.5, 'r2', 'link', ['SET', 'lock:0', 'value-of-c1', 'PXAT', String(EPOCH_WALL_MS + 2_700)]),
     },
   ],
+  [
+    'a target where its holder had stored the key as well, and somebody removed that',
+    { between: (s) => s.take(2.5, 'r2', 'c1').command(2.55, 'r2', 'c3', ['DEL', 'lock:0']) },
+  ],
+  ['a target that was a replica meanwhile', { between: (s) => s.sample(2.55, 'r2', { role: 'replica' }) }],
 ])('is not named for %s', (_, telling) => {
   expect(cause(telling)?.name).not.toBe('asking-unasked');
 });
