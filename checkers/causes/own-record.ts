@@ -80,7 +80,7 @@ function oneLog(earlier: Stored, later: Stored, record: ServiceRecord, input: Ch
   }
   if (after.isSampled) return undefined;
   // What is no longer good may be taken, and by a clock that was set it may be that before.
-  if (!(earlyNs > 0) || clockMoved(input)) return undefined;
+  if (!(earlyNs > 0) || clockMoved(input) || wasOver(entry, after, record)) return undefined;
   if (after.owner !== undefined) {
     if (after.client === undefined || after.client === hold.client) return undefined;
     return {
@@ -104,6 +104,13 @@ function oneLog(earlier: Stored, later: Stored, record: ServiceRecord, input: Ch
       grantedLink(later.hold),
     ]),
   };
+}
+
+/** Whether by the service's own word what it had stored was over, however long the lease: its client had it kept for less, say. */
+function wasOver(entry: StoredEntry, after: StoredEntry, record: ServiceRecord): boolean {
+  if (after.leftMs !== undefined) return after.leftMs <= 0;
+  const { keptMs, atNs } = record.lastProlonged(entry, after.atNs) ?? entry;
+  return keptMs !== undefined && after.atNs - atNs >= (keptMs - CLOCKS_MS) * 1e6;
 }
 
 /** Its session had been ended for its silence, and the lock kept another alive for it: what it confirmed after was nobody's. */

@@ -77,6 +77,28 @@ describe('one log', () => {
     ]);
   });
 
+  it('names neither where what was stored was over by the word of the service: it was to be kept for less than the lease', () => {
+    const taken = (keptMs: number, leftMs?: number) =>
+      names(
+        twoHolds()
+          .stored(0.999, 'e1', 5, 'c1:a', { keptMs })
+          .stored(2.999, 'e1', 7, 'c2:b', leftMs === undefined ? {} : { leftMs }),
+      );
+    expect(taken(5_000, 3_000)).toEqual(['overwritten']);
+    expect(taken(1_000, -1_000)).toEqual(['unexplained']);
+    expect(taken(1_000)).toEqual(['unexplained']);
+    expect(taken(5_000)).toEqual(['overwritten']);
+    const swept = (keptMs: number, ...prolonged: number[]) => {
+      const story = twoHolds().role(0.5, 'e1', 'primary').stored(0.999, 'e1', 5, 'c1:a', { keptMs, term: 1 });
+      for (const ms of prolonged) story.stored(1.5, 'e1', 6, 'c1:a', { keptMs: ms, term: 1 });
+      return names(story.stored(2.5, 'e1', 7, undefined, { term: 1 }).stored(2.999, 'e1', 8, 'c2:b', { term: 1 }));
+    };
+    expect(swept(5_000)).toEqual(['removed-early']);
+    expect(swept(1_000)).toEqual(['unexplained']);
+    expect(swept(1_000, 5_000)).toEqual(['removed-early']);
+    expect(swept(5_000, 500)).toEqual(['unexplained']);
+  });
+
   it('does not where the service says that its own rule ended it', () => {
     expect(names(removed(2, { how: 'timed-out' }))).toEqual(['unexplained']);
   });
