@@ -313,6 +313,22 @@ describe('two servers', () => {
     ]);
   });
 
+  it('names none that had been removed, or was over, when the other took over', () => {
+    const gone = (at: number) => promoted().stored(at, 'p1', 6, undefined, { log: 'of p1' });
+    expect(names(gone(2.7))).toEqual(['failover-lost-row']);
+    expect(names(gone(1.5))).toEqual(['unexplained']);
+    const kept = (keptMs: number) =>
+      twoHolds(undefined, 'p1')
+        .watch(0, 'p2')
+        .role(0.5, 'p1', 'primary')
+        .role(0.5, 'p2', 'replica')
+        .stored(0.999, 'p1', 5, 'c1:a', { log: 'of p1', keptMs })
+        .role(2.5, 'p2', 'primary', '1', 2)
+        .stored(2.999, 'p2', 3, 'c2:b', { log: 'of p2' });
+    expect(names(kept(5_000))).toEqual(['failover-lost-row']);
+    expect(names(kept(1_000))).toEqual(['unexplained']);
+  });
+
   it('names a session that went with its server', () => {
     expect(names(promoted('session'))).toEqual(['session-lost']);
     const anew = each('session', 'p1').role(2, 'p1', 'primary', '2');
