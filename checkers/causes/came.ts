@@ -106,20 +106,55 @@ function mayHaveLost(node: string, contest: Contest, evidence: Evidence, untilNs
   );
 }
 
+/**
+ * Whether the key may have gone from the node that granted it first, by then, in a way that its record tells: what was not there any
+ * more did not stand in anybody's way, whoever took that node's place.
+ */
+export function mayHaveGoneThere(contest: Contest, evidence: Evidence, untilNs: number): boolean {
+  const { node, value, observation, atNs } = contest.earlier.write;
+  const byNs = Math.max(untilNs, atNs);
+  const changes = evidence.readingOf(node)!.changes(contest.key);
+  const loss = changes.lossOf(value!, observation);
+  if (loss && evidence.seenStored(node, contest.key, value, byNs, loss.atNs)) return false;
+  // A look tells of nothing but that it is gone; and of a server that died nothing more is seen.
+  const isSaid = loss && loss.how !== 'gap' && loss.how !== 'sample';
+  if (isSaid && loss.ranFromNs <= byNs) return true;
+  return changes.storedAt(value!, byNs).truth === 'no' || wasOver(node, contest, evidence, byNs);
+}
+
+/** Whether the earlier holder may have stored itself on the later one's node too, by a request of its own: then it was lost there. */
+export function mayHaveStoredThere({ earlier, later, key }: Contest, evidence: Evidence): boolean {
+  const { hold, write } = earlier;
+  return evidence
+    .writes(later.write.node, key)
+    .some(
+      (one) =>
+        one !== write &&
+        one.effect === 'take' &&
+        one.took !== false &&
+        (one.client === hold.client || one.value === write.value) &&
+        one.atNs >= hold.grantSentNs &&
+        one.observation < later.write.observation,
+    );
+}
+
 /** Whether a node was watched all the time, or until it was gone: it was not looked at any more after that. */
 function isAllSeen(node: string, fromNs: number, untilNs: number, evidence: Evidence): boolean {
   const lostNs = evidence.watchLost(node, fromNs, untilNs)?.[1].atNs ?? untilNs + 1;
   return evidence.watchedThroughout(node, fromNs, lostNs - 1) && evidence.samples(node, lostNs, untilNs).length === 0;
 }
 
-/** Whether the time that the earlier grant or its client's last renewal had asked for may have been over on a node. */
+/** Whether the time that the earlier grant or its client's last renewal had asked for, be it by storing it anew, may have been over on a node. */
 function wasOver(node: string, { earlier, key }: Contest, evidence: Evidence, untilNs: number): boolean {
   const { write, hold } = earlier;
   const renewal = evidence
     .writes(write.node, key)
     .findLast(
-      ({ observation, client, effect, atNs }) =>
-        observation > write.observation && client === hold.client && effect === 'prolong' && atNs <= untilNs,
+      ({ observation, client, effect, took, value, atNs }) =>
+        observation > write.observation &&
+        client === hold.client &&
+        (effect === 'prolong' || (effect === 'take' && took === true && value === write.value)) &&
+        atNs <= untilNs,
     );
   const last = renewal ?? write;
   const wallMs = last.serverWallMs + (untilNs - last.atNs) / 1e6;

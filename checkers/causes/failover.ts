@@ -5,14 +5,15 @@
  * - `split-brain`: the other way about; a replaced primary that did not know it yet granted what the new one had granted.
  *
  * Both need the change of roles and the missing write to be observed. A failover that happened meanwhile, but whose new
- * primary had the write, or that concerned neither grant, explains nothing.
+ * primary had the write, or that concerned neither grant, explains nothing; nor does one by which nothing was lost any more: the node
+ * that had the first grant had lost that by then, or its time was over.
  */
 
 import type { Evidence } from '../../harness/record/facts/evidence.js';
 import { isHidden, type SampleObservation } from '../../harness/record/facts/key-writes.js';
 import { moment } from '../../harness/record/facts/words.js';
 import type { CauseLink } from '../../harness/vocabulary/verdict.js';
-import { mayHaveCome, readAsPrimary, whyApart } from './came.js';
+import { mayHaveCome, mayHaveGoneThere, mayHaveStoredThere, readAsPrimary, whyApart } from './came.js';
 import { type Contest, grantLink, leaseLink, type Reason, ranBy } from './contest.js';
 import { ANSWERED_WITHIN_NS, hadTimeLeft, type Party, ranAnew, wasPrimaryThroughout } from './meanwhile.js';
 import { lostBy } from './tenure.js';
@@ -33,6 +34,7 @@ export const failoverLostWrite: Reason = (contest, evidence) => {
   // It may have come back without the write, and another have taken that over from it.
   const byNs = Math.min(promoted?.[1].atNs ?? later.write.atNs, readBack?.fromNs ?? Number.POSITIVE_INFINITY);
   if (ranAnew(from, earlier.write.atNs, byNs, evidence)) return undefined;
+  if (!returned && mayHaveGoneThere(contest, evidence, byNs)) return undefined;
   const without = withoutWrite(contest, evidence, asReplica[1].atNs);
   if (!without) return undefined;
   const replaced = returned ? `${from} was made a replica and primary again` : `${to} replaced ${from} as primary`;
@@ -63,7 +65,7 @@ export const splitBrain: Reason = (contest, evidence) => {
   if (!isNewer(asReplica[1], old, later, evidence)) return undefined;
   // It was looked at after the other had been its replica for the last time: it still took itself for primary.
   const believed = evidence.samples(old, asReplica[1].atNs, ranBy(later)).at(-1);
-  if (!believed) return undefined;
+  if (!believed || mayHaveGoneThere(contest, evidence, ranBy(later))) return undefined;
   const without = withoutWrite(contest, evidence, asReplica[1].atNs);
   if (!without) return undefined;
   return {
@@ -113,6 +115,7 @@ function withoutWrite(contest: Contest, evidence: Evidence, sinceNs: number): Ca
   const { node } = later.write;
   // What was granted was stored.
   const value = earlier.write.value!;
+  if (mayHaveStoredThere(contest, evidence)) return undefined;
   const fromNs = Math.max(earlier.write.atNs, sinceNs);
   const untilNs = Math.min(ranBy(later), earlier.hold.leaseEndNs);
   const returned = node === earlier.write.node;

@@ -8,8 +8,9 @@
  * in which it may have stored this one. And where all requests of the attempt were of a kind by which any other attempt was seen to
  * be stored, and all that the servers had stored meanwhile was others'.
  *
- * Excludes permits, readers and nested holds, which may rightly be granted without a write of their own, and independent
- * nodes of which some, but too few, granted it (`minority-granted`).
+ * Excludes permits, readers and nested holds, which may rightly be granted without a write of their own; what the holder before
+ * stored for the client while it waited, or it had stored itself before and saw there; and independent nodes of which some, but too
+ * few, granted it (`minority-granted`).
  */
 
 import type { Evidence } from '../../harness/record/facts/evidence.js';
@@ -22,7 +23,7 @@ import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Cause, Hold } from '../../harness/vocabulary/verdict.js';
 import { keptItsData } from './meanwhile.js';
 import { neverStoredIn, type Refuted, refutedName } from './never-stored.js';
-import { mayBeOfAttempt, watchedForAttempt } from './votes.js';
+import { mayBeOfAttempt, mayHaveFoundItsOwn, watchedForAttempt } from './votes.js';
 
 const ONE_GRANT_ONE_WRITE: ReadonlySet<LockModel['kind']> = new Set(['mutex', 'fenced', 'fair']);
 
@@ -80,6 +81,7 @@ function refusedHold(hold: Hold, other: Hold, evidence: Evidence, { history }: C
   const [first] = asked;
   if (!first || !asked.every((write) => write.took === false && foundAnother(write))) return undefined;
   if (!asked.every((write) => write.command === granted.write.command)) return undefined;
+  if (asked.some((write) => mayHaveComeElsewise(write, hold, evidence))) return undefined;
   if (evidence.isReplicated && !asked.every((write) => wasThere(write, hold.key, evidence))) return undefined;
   return {
     name: 'never-granted',
@@ -102,6 +104,13 @@ function refusedHold(hold: Hold, other: Hold, evidence: Evidence, { history }: C
       },
     ].sort((a, b) => a.atNs - b.atNs),
   };
+}
+
+/** Whether a client that was refused may have been granted it all the same: by what it asked for, or by what it had there before. */
+function mayHaveComeElsewise({ node, value }: KeyWrite, hold: Hold, evidence: Evidence): boolean {
+  const changes = evidence.readingOf(node)!.changes(hold.key);
+  const handedOver = changes.everStored(value!, hold.grantSentNs, hold.fromNs).truth !== 'no';
+  return handedOver || mayHaveFoundItsOwn(node, hold, evidence);
 }
 
 /** Whether what a request found was its node's until then: no other's data can have taken its place unseen. */

@@ -80,7 +80,7 @@ function oneLog(earlier: Stored, later: Stored, record: ServiceRecord, input: Ch
   }
   if (after.isSampled) return undefined;
   // What is no longer good may be taken, and by a clock that was set it may be that before.
-  if (!(earlyNs > 0) || clockMoved(input)) return undefined;
+  if (!(earlyNs > 0) || clockMoved(input) || isOver(entry, after, record)) return undefined;
   if (after.owner !== undefined) {
     if (after.client === undefined || after.client === hold.client) return undefined;
     return {
@@ -104,6 +104,16 @@ function oneLog(earlier: Stored, later: Stored, record: ServiceRecord, input: Ch
       grantedLink(later.hold),
     ]),
   };
+}
+
+/** Whether by the service's own word what it had stored was over, however long the lease: its client had it kept for less, say. */
+function isOver(entry: StoredEntry, after: StoredEntry, record: ServiceRecord): boolean {
+  return after.leftMs === undefined ? wasOverBy(after.atNs, entry, record) : after.leftMs <= 0;
+}
+
+function wasOverBy(byNs: number, entry: StoredEntry, record: ServiceRecord): boolean {
+  const { keptMs, atNs } = record.lastProlonged(entry, byNs) ?? entry;
+  return keptMs !== undefined && byNs - atNs >= (keptMs - CLOCKS_MS) * 1e6;
 }
 
 /** Its session had been ended for its silence, and the lock kept another alive for it: what it confirmed after was nobody's. */
@@ -160,7 +170,11 @@ function twoLogs(earlier: Stored, later: Stored, record: ServiceRecord, input: C
   // It knew of it, and gave it away all the same. Sessions are of one server, and another's may have the same number.
   if (!old.isSampled && record.hasTold(node, old.owner))
     return promoted && prolongationLost(earlier, later, { oldNode, node, promoted }, record, input);
+  const gone = record.next(old);
   if (promoted) {
+    // Nothing was lost by that of what was gone by then.
+    const byNs = Math.min(promoted.atNs, next.atNs);
+    if ((gone && !gone.isSampled && gone.atNs <= byNs) || wasOverBy(byNs, old, record)) return undefined;
     const name = bySession ? 'session-lost' : 'failover-lost-row';
     const what = bySession ? 'the session by which' : 'the row by which';
     return {
@@ -169,7 +183,6 @@ function twoLogs(earlier: Stored, later: Stored, record: ServiceRecord, input: C
       chain: inOrder([...chain, link(promoted, `${node} says that it is the primary`)]),
     };
   }
-  const gone = record.next(old);
   const stillThere = record.isWatched(oldNode, old.atNs, next.atNs) && (!gone || gone.atNs > next.atNs);
   // Where both took themselves for the primary, clients did ask who they were to ask.
   const roles = [oldNode, node].map((one) => record.roleAt(one, next.atNs)?.role);

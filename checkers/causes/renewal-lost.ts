@@ -8,11 +8,12 @@
  * How the grant had come to the new node is no matter: by a command over the link, or with all that its primary had, which shows in
  * no command. What counts is the last look at it there, and that it had been given its end by the old node.
  *
- * Excludes a renewal that came to the new node, or may have, a time that was too short by itself, and one that was not over by the
+ * Excludes what was gone from the old node by then; a renewal that came to the new node, or may have, a time that was too short by itself, and one that was not over by the
  * machine's clock: then that of a server had moved.
  */
 import type { Evidence } from '../../harness/record/facts/evidence.js';
 import { type KeyWrite, ownerIs, type SampleObservation } from '../../harness/record/facts/key-writes.js';
+import { mayHaveGoneThere } from './came.js';
 import {
   type Contest,
   firstTaken,
@@ -50,6 +51,7 @@ export const failoverLostRenewal: Reason = (contest, evidence) => {
   if (!asReplica || !isNewer(asReplica[1], from, earlier, evidence)) return undefined;
   const promoted = evidence.firstSample(to, asReplica[1].atNs, ({ role }) => role === 'primary');
   if (!promoted || promoted[1].atNs > gone.atNs) return undefined;
+  if (mayHaveGoneThere(contest, evidence, Math.max(promoted[1].atNs, renewal.atNs))) return undefined;
   return {
     name: 'failover-lost-renewal',
     sentence: `${to} replaced ${from} as primary without the time that ${from} had given ${client}'s ${key} since: it was over there, and ${to} granted it to ${later.hold.client}.`,

@@ -1,7 +1,8 @@
 /**
  * Which of several nodes may have granted a hold, of those that decide independently of each other.
  *
- * A node did not grant it where every request of the attempt found another owner's value there; where it was asked for
+ * A node did not grant it where every request of the attempt found another owner's value there, which it did not remove to ask once
+ * more, nor saw to be what its client had stored before; where it was asked for
  * nothing that was seen, watched from before the attempt left until a second after its answer, or until a line was read of what ran
  * after that (what a server runs just before it is killed is not always printed), and had nothing that the client had stored before;
  * or where it was dead, stopped or out of the client's reach for the whole attempt. In every other case it may have.
@@ -23,8 +24,32 @@ export function mayHaveGranted(node: string, hold: Hold, evidence: Evidence): bo
   // A node that refused may have been asked again, and that be missing.
   if (!watchedForAttempt(node, hold, evidence)) return true;
   const grant = evidence.grantsOf(hold).find((one) => one.node === node);
-  if (grant) return grant.took !== false || !foundAnother(grant.write) || mayHaveBeenAsked(node, hold, evidence);
+  if (grant) {
+    if (grant.took !== false || !foundAnother(grant.write) || mayHaveBeenAsked(node, hold, evidence)) return true;
+    return mayHaveTaken(node, hold, evidence) || mayHaveFoundItsOwn(node, hold, evidence);
+  }
   return mayHaveBeenAsked(node, hold, evidence) || mayKeepFor(node, hold, evidence);
+}
+
+/** Whether another request of the attempt may have taken what one was refused: its client may have removed in between what was there. */
+function mayHaveTaken(node: string, hold: Hold, evidence: Evidence): boolean {
+  return evidence
+    .writes(node, hold.key)
+    .some((write) => write.effect === 'take' && write.took !== false && mayBeOfAttempt(write, hold, evidence));
+}
+
+/** Whether its client may have seen on the node what it had stored there before the attempt, and taken that for a grant. */
+export function mayHaveFoundItsOwn(node: string, hold: Hold, evidence: Evidence): boolean {
+  return hasLooked(node, hold, evidence) && mayKeepFor(node, hold, evidence);
+}
+
+/** Whether a request of the attempt told its client whose the key was: SET NX says only that it is there. */
+function hasLooked(node: string, { key, client, grantSentNs, fromNs }: Hold, evidence: Evidence): boolean {
+  return evidence
+    .writes(node, key)
+    .filter((write) => write.client === client && write.atNs >= grantSentNs - RECKONING_NS)
+    .filter((write) => !evidence.isPlaced(write) || write.ranNs <= fromNs + RECKONING_NS)
+    .some(({ script, comparing, effect }) => (script ? comparing : effect === 'none'));
 }
 
 /**

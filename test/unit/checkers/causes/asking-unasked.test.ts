@@ -6,6 +6,7 @@ import { EPOCH_WALL_MS, Story } from '../build.js';
 interface Telling {
   /** The move of a slot, from when on, by when it was healed. */
   who?: [string, string];
+  slot?: number;
   movedAt?: number;
   healedAt?: number;
   /** What becomes of c1's key at its owner. */
@@ -18,7 +19,7 @@ interface Telling {
 
 /** r1 grants it to c1 at 1 s, for 5 s; the slot is on its way to r2 from 2 s to 4 s; r2 grants it to c2 at 3 s. */
 function cause({ who = ['r1', 'r2'], movedAt = 2, healedAt = 4, between = (s) => s, ...of }: Telling = {}) {
-  const { goneAt = 5, lookedUntil = 5, role = 'primary' } = of;
+  const { goneAt = 5, lookedUntil = 5, role = 'primary', slot = 7_495 } = of;
   const story = new Story().up('c1').up('c2');
   for (const node of ['r1', 'r2']) story.watch(0.1, node);
   story.looks(0.5, 0.9, 'r1').looks(0.5, 5, 'r2').take(0.999, 'r1', 'c1');
@@ -27,8 +28,8 @@ function cause({ who = ['r1', 'r2'], movedAt = 2, healedAt = 4, between = (s) =>
     .looks(goneAt + 0.1, lookedUntil, 'r1', { role });
   story.grant('c1', 1).release('c1', 4.5);
   story.fault(movedAt, 0, 'move-slot', 'strike', {
-    did: 'began to move slot 7 from r1 to r2',
-    effects: [{ kind: 'slot-moves', who, slot: 7, sinceNs: movedAt * 1e9 - 1e6 }],
+    did: `began to move slot ${slot} from r1 to r2`,
+    effects: [{ kind: 'slot-moves', who, slot, sinceNs: movedAt * 1e9 - 1e6 }],
   });
   between(story).fault(healedAt, 0, 'move-slot', 'heal', { targets: who });
   story.grant('c2', 3).take(2.999, 'r2', 'c2').release('c2', 4.6);
@@ -47,6 +48,7 @@ it.each<[string, Telling]>([
   ['a move that came later', { movedAt: 3.2 }],
   ['a move that was over', { healedAt: 2.5 }],
   ['a move between others', { who: ['r1', 'r3'] }],
+  ["a move of another key's slot", { slot: 7 }],
   ['a move from another', { who: ['r3', 'r2'] }],
   ['an owner that nobody looked at after the grant', { lookedUntil: 2.95 }],
   ['a move the other way', { who: ['r2', 'r1'] }],
@@ -60,6 +62,11 @@ it.each<[string, Telling]>([
         s.command(2.5, 'r2', 'link', ['SET', 'lock:0', 'value-of-c1', 'PXAT', String(EPOCH_WALL_MS + 2_700)]),
     },
   ],
+  [
+    'a target where its holder had stored the key as well, and somebody removed that',
+    { between: (s) => s.take(2.5, 'r2', 'c1').command(2.55, 'r2', 'c3', ['DEL', 'lock:0']) },
+  ],
+  ['a target that was a replica meanwhile', { between: (s) => s.sample(2.55, 'r2', { role: 'replica' }) }],
 ])('is not named for %s', (_, telling) => {
   expect(cause(telling)?.name).not.toBe('asking-unasked');
 });

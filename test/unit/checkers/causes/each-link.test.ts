@@ -254,6 +254,21 @@ describe('overwritten', () => {
     expect(by('c1', 'another')).not.toContain('overwritten');
   });
 
+  it('is not said of what stored its own beside, in a hash, a set, a sorted set or a list', () => {
+    const adds = (...argv: string[]) => {
+      const [name, ...before] = argv;
+      const add = (client: string) => [name!, KEY, ...before, `value-of-${client}`, ...(name === 'HSET' ? ['1'] : [])];
+      const story = twoGrants().watch(0, 'r1').sample(0.5, 'r1');
+      story.command(FIRST_TAKE, 'r1', 'c1', add('c1')).command(SECOND_TAKE, 'r1', 'c2', add('c2'));
+      return causeNames(story);
+    };
+    for (const argv of [['HSET'], ['SADD'], ['ZADD', '1'], ['RPUSH']])
+      expect(adds(...argv), argv[0]).toEqual(['granted-beside']);
+    const field = (client: string) => ['HSET', KEY, 'owner', client];
+    const replaced = twoGrants().watch(0, 'r1').sample(0.5, 'r1').command(FIRST_TAKE, 'r1', 'c1', field('c1'));
+    expect(causeNames(replaced.command(SECOND_TAKE, 'r1', 'c2', field('c2')))).toEqual(['overwritten']);
+  });
+
   it('is no shared owner where no script took one for the other', () => {
     const again = (...argv: string[]) =>
       causeNames(grantedByR1().command(SECOND_TAKE, 'r1', 'c2', ['SET', KEY, 'value-of-c1', ...argv, 'PX', '5000']));

@@ -51,7 +51,8 @@ describe('a write that was made when the new primary was promoted, which broke o
       .watch(0, 'r1')
       .watch(0, 'r2')
       .watch(0, 'r3')
-      .looks(0.3, 3.5, 'r1')
+      .looks(0.3, 1, 'r1')
+      .looks(1, 3.5, 'r1', { owner: 'value-of-c1' })
       .looks(0.3, 3.5, 'r3', REPLICA)
       .looks(0.3, 0.95, 'r2', REPLICA)
       .take(0.999, 'r1', 'c1')
@@ -142,7 +143,7 @@ describe('a write of a primary that was not looked at for long', () => {
     }
     return told
       .take(1.999, 'r1', 'c1', 'value-of-c1', skewMs)
-      .looks(2.05, 3.5, 'r1', { skewMs })
+      .looks(2.05, 3.5, 'r1', { skewMs, owner: 'value-of-c1' })
       .looks(2.05, 2.95, 'r2')
       .take(2.999, 'r2', 'c2');
   }

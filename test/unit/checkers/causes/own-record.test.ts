@@ -77,6 +77,28 @@ describe('one log', () => {
     ]);
   });
 
+  it('names neither where what was stored was over by the word of the service: it was to be kept for less than the lease', () => {
+    const taken = (keptMs: number, leftMs?: number) =>
+      names(
+        twoHolds()
+          .stored(0.999, 'e1', 5, 'c1:a', { keptMs })
+          .stored(2.999, 'e1', 7, 'c2:b', leftMs === undefined ? {} : { leftMs }),
+      );
+    expect(taken(5_000, 3_000)).toEqual(['overwritten']);
+    expect(taken(1_000, -1_000)).toEqual(['unexplained']);
+    expect(taken(1_000)).toEqual(['unexplained']);
+    expect(taken(5_000)).toEqual(['overwritten']);
+    const swept = (keptMs: number, ...prolonged: number[]) => {
+      const story = twoHolds().role(0.5, 'e1', 'primary').stored(0.999, 'e1', 5, 'c1:a', { keptMs, term: 1 });
+      for (const ms of prolonged) story.stored(1.5, 'e1', 6, 'c1:a', { keptMs: ms, term: 1 });
+      return names(story.stored(2.5, 'e1', 7, undefined, { term: 1 }).stored(2.999, 'e1', 8, 'c2:b', { term: 1 }));
+    };
+    expect(swept(5_000)).toEqual(['removed-early']);
+    expect(swept(1_000)).toEqual(['unexplained']);
+    expect(swept(1_000, 5_000)).toEqual(['removed-early']);
+    expect(swept(5_000, 500)).toEqual(['unexplained']);
+  });
+
   it('does not where the service says that its own rule ended it', () => {
     expect(names(removed(2, { how: 'timed-out' }))).toEqual(['unexplained']);
   });
@@ -299,6 +321,22 @@ describe('two servers', () => {
     expect(found(promoted())).toMatchObject([
       { cause: { name: 'failover-lost-row', sentence: expect.stringContaining("p2 took p1's place without the row") } },
     ]);
+  });
+
+  it('names none that had been removed, or was over, when the other took over', () => {
+    const gone = (at: number) => promoted().stored(at, 'p1', 6, undefined, { log: 'of p1' });
+    expect(names(gone(2.7))).toEqual(['failover-lost-row']);
+    expect(names(gone(1.5))).toEqual(['unexplained']);
+    const kept = (keptMs: number) =>
+      twoHolds(undefined, 'p1')
+        .watch(0, 'p2')
+        .role(0.5, 'p1', 'primary')
+        .role(0.5, 'p2', 'replica')
+        .stored(0.999, 'p1', 5, 'c1:a', { log: 'of p1', keptMs })
+        .role(2.5, 'p2', 'primary', '1', 2)
+        .stored(2.999, 'p2', 3, 'c2:b', { log: 'of p2' });
+    expect(names(kept(5_000))).toEqual(['failover-lost-row']);
+    expect(names(kept(1_000))).toEqual(['unexplained']);
   });
 
   it('names a session that went with its server', () => {

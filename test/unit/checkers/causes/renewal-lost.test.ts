@@ -27,6 +27,8 @@ interface Told {
   /** When it was to end at the looks before that. */
   endsMs?: number;
   skewMs?: number;
+  /** From when on r2 is primary. */
+  promotedAt?: number;
   /** What else happened. */
   and?(story: Story): Story;
 }
@@ -43,6 +45,7 @@ function story({
   pttlMs = 199,
   endsMs = OVER_MS,
   skewMs = 0,
+  promotedAt = 2.45,
   and = (one) => one,
 }: Told = {}): Story {
   const told = new Story()
@@ -69,7 +72,7 @@ function story({
     return [ms, ms + 1];
   };
   for (let at = isLoaded ? 1.3 : 1.1; at < 5.75; at += 0.1) {
-    const role = at < 2.45 ? ({ role: 'replica', linkUp: true } as const) : ({ role: 'primary' } as const);
+    const role = at < promotedAt ? ({ role: 'replica', linkUp: true } as const) : ({ role: 'primary' } as const);
     told.sample(at, 'r2', { ...role, owner: OWNER, pttlMs: Math.round(endsMs - at * 1_000), wallMs: wallMs(at) });
   }
   if (renewal) told.command(2.999, 'r1', renewedBy, renewal);
@@ -154,6 +157,15 @@ describe('a renewal that a failover lost', () => {
         both(one).sample(6.2, 'r2', { role: 'replica' }).sample(6.3, 'r1', { runId: 'run-2' });
       expect(causeOf(story({ and: late })).sentence).not.toMatch(/had given/);
     });
+  });
+
+  it('is not where it had been removed from the old primary, or evicted, before the new one took over', () => {
+    const removed = (at: number) => ({ promotedAt: 4, and: (s: Story) => s.command(at, 'r1', 'c3', ['DEL', KEY]) });
+    expect(causeOf(story({ promotedAt: 4 })).name).toBe('failover-lost-renewal');
+    expect(causeOf(story(removed(4.2))).name).toBe('failover-lost-renewal');
+    expect(causeOf(story(removed(3.3))).sentence).not.toMatch(/had given/);
+    const evicted = { promotedAt: 4, and: (s: Story) => s.evicted(3.3, 'r1') };
+    expect(causeOf(story(evicted)).sentence).not.toMatch(/had given/);
   });
 
   it('is where the next one was waiting for the end of the grant', () => {

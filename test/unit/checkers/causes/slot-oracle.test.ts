@@ -91,7 +91,7 @@ function recorded(setup: Setup, goneAt: number, healedAt: number): Story {
     [askedAt, () => story.grant('c2', askedAt)],
     [5.5, () => story.release('c1', 5.5).release('c2', 5.6)],
   ];
-  const effects = [{ kind: 'slot-moves' as const, who: ['r1', 'r2'], slot: 7, sinceNs: movedAt * 1e9 }];
+  const effects = [{ kind: 'slot-moves' as const, who: ['r1', 'r2'], slot: 7_495, sinceNs: movedAt * 1e9 }];
   if (isMoveRecorded) {
     events.push([movedAt, () => story.fault(movedAt, 0, 'move-slot', 'strike', { did: 'began', effects })]);
     events.push([healedAt, () => story.fault(healedAt, 0, 'move-slot', 'heal', { targets: ['r1', 'r2'] })]);

@@ -237,6 +237,41 @@ it('one that had refused the first, and granted the second rightly, needs no exp
   expect(forgot(refused)).toEqual(['node-forgot']);
 });
 
+describe('a node that had refused it may have granted it all the same', () => {
+  /** c2 asks all, of which r1 and r2 refuse it. */
+  const refused = (asks: (story: Story, node: string) => void, before = (story: Story) => story) => {
+    const story = twoGrants().independent(3);
+    for (const node of ['r1', 'r2', 'r3']) story.watch(0, node).sample(0.5, node);
+    for (const node of ['r1', 'r2']) story.take(FIRST_TAKE, node, 'c1');
+    before(story);
+    for (const node of ['r1', 'r2']) asks(story.take(2.9985, node, 'c2'), node);
+    return causeNames(story.take(SECOND_TAKE, 'r3', 'c2')).includes('minority-granted');
+  };
+
+  it('where its client removed what was there, which it took for stale, and asked once more in the same attempt', () => {
+    const removes = (story: Story, node: string) => story.command(2.9987, node, 'c2', ['DEL', KEY]);
+    expect(refused((story) => story)).toBe(true);
+    expect(refused(removes)).toBe(true);
+    expect(refused((story, node) => removes(story, node).take(SECOND_TAKE, node, 'c2'))).toBe(false);
+  });
+
+  it('where its client saw that it was what it had stored in a try that was not answered, once somebody had removed the first', () => {
+    const stored = (by: string) => (story: Story) => {
+      for (const node of ['r1', 'r2']) story.command(2, node, 'stranger', ['DEL', KEY]).take(2.2, node, by, `${by}:1`);
+      return story.refused('c2', 2.19, 2.4, 'info');
+    };
+    const looks = (story: Story, node: string) => story.command(SECOND_TAKE, node, 'c2', ['GET', KEY]);
+    expect(refused(looks, stored('c2'))).toBe(false);
+    expect(refused(looks, stored('c3'))).toBe(true);
+    expect(refused((story) => story, stored('c2'))).toBe(true);
+    const compares = (story: Story, node: string) =>
+      story.command(SECOND_TAKE, node, 'c2', ['EVAL', 'x', '1', KEY]).command(SECOND_TAKE, node, 'lua', ['get', KEY]);
+    expect(refused(compares, stored('c2'))).toBe(false);
+    const later = (story: Story, node: string) => story.command(3.02, node, 'c2', ['GET', KEY]);
+    expect(refused(later, stored('c2'))).toBe(true);
+  });
+});
+
 describe('by a clock that is steadily off', () => {
   /** As above, of nodes of which r1 and r2 are 100 ms ahead. */
   const ahead = (on: (story: Story, node: string) => void) => {
