@@ -12,7 +12,7 @@
 import type { EffectSpan } from '../../harness/record/facts/effects.js';
 import type { Evidence } from '../../harness/record/facts/evidence.js';
 import { type KeyWrite, removes } from '../../harness/record/facts/key-writes.js';
-import { type Contest, ranBy } from './contest.js';
+import { type Contest, ranBy, ranFrom } from './contest.js';
 import {
   BLUR_MS,
   isReplicated,
@@ -112,6 +112,8 @@ function mayHaveLost(node: string, contest: Contest, evidence: Evidence, untilNs
  */
 export function mayHaveGoneThere(contest: Contest, evidence: Evidence, untilNs: number): boolean {
   const { node, value, observation, atNs } = contest.earlier.write;
+  // What was granted after that had not gone before it.
+  if (untilNs <= ranFrom(contest.earlier.write)) return false;
   const byNs = Math.max(untilNs, atNs);
   const changes = evidence.readingOf(node)!.changes(contest.key);
   const loss = changes.lossOf(value!, observation);

@@ -65,6 +65,24 @@ describe('a failover lost what was there when the new primary took over', () => 
     expect(failover(again('SET', KEY, 'value-of-c1', 'XX', 'PX', '5000'))).toEqual(['failover-lost-write']);
   });
 
+  it('and what the old one granted after that, though it was removed there before anybody read of the grant', () => {
+    const pairs: [string, string][] = [
+      ['r1', 'r2'],
+      ['r2', 'r1'],
+    ];
+    const story = twoGrants()
+      .replicated()
+      .fault(0.4, 0, 'partition', 'strike', { effects: [{ kind: 'cut', pairs }] })
+      .fault(4, 0, 'partition', 'heal');
+    for (const node of ['r1', 'r2']) story.watch(0, node).looks(0.3, 0.75, node, node === 'r2' ? REPLICA : {});
+    const [readAt, removedAt] = [FIRST_TAKE + 0.06, FIRST_TAKE + 0.03];
+    story
+      .looks(0.8, 2.95, 'r2')
+      .take(readAt, 'r1', 'c1', 'value-of-c1', -60)
+      .command(readAt + 0.001, 'r1', 'c3', ['DEL', KEY], (removedAt - readAt) * 1_000 - 1);
+    expect(causeNames(story.take(SECOND_TAKE, 'r2', 'c2'))).toEqual(['failover-lost-write']);
+  });
+
   it('and not what its client stored on the new one itself, from where it was removed between two looks', () => {
     const stores = (client: string, value?: string) => ({
       and: (s: Story) => s.take(2.61, 'r2', client, value).command(2.65, 'r2', 'c3', ['DEL', KEY]),
