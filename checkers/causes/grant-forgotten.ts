@@ -15,7 +15,6 @@
  * Excludes semaphores, of whose permits one may be free whatever was forgotten.
  */
 import { type Change, partsOf, storedBy } from '../../harness/record/facts/commands/changes.js';
-import { isScript } from '../../harness/record/facts/commands/table.js';
 import type { Evidence } from '../../harness/record/facts/evidence.js';
 import { holdsOf } from '../../harness/record/facts/holds.js';
 import { RECKONING_NS } from '../../harness/record/facts/key-writes.js';
@@ -26,7 +25,7 @@ import type { History } from '../../harness/vocabulary/history.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Cause, Hold } from '../../harness/vocabulary/verdict.js';
 import { leaseLink } from './contest.js';
-import { lostWithServer } from './lost-with-server.js';
+import { hasLooked, lostWithServer } from './lost-with-server.js';
 import { forgettingKills } from './meanwhile.js';
 import { type NamedStore, ownStoresOf, RelatedKeys } from './own-stores.js';
 import { wholeEvidenceOf } from './whole-evidence.js';
@@ -53,7 +52,7 @@ export function grantForgotten(
   const { client, key: resource } = earlier.hold;
   const next = later.stored[0]!;
   const lost = lostWithServer(stored, { resource, client, node, next, isOver }, evidence);
-  if (!askedFor(new Set(earlier.stored.map(({ key }) => key)), later, node, input)) return undefined;
+  if (!hasLooked(later.hold, earlier.stored, { node, next }, input.observations)) return undefined;
   if (!lost?.left.every((state) => timeOfDayMs(partsOf(state)?.parts.get(last.name)?.value) > next.serverWallMs))
     return undefined;
   const stood = `${client}'s grant, ${shown(last.name, 60)} in ${last.key}`;
@@ -73,25 +72,6 @@ export function grantForgotten(
       leaseLink(earlier),
     ].sort((a, b) => a.atNs - b.atNs),
   };
-}
-
-/** Whether a command of the client, or of a script of its, named one of these keys in the attempt that was granted. */
-function askedFor(
-  keys: ReadonlySet<string>,
-  { hold, stored }: { hold: Hold; stored: readonly NamedStore[] },
-  node: string,
-  { observations }: CheckInput,
-): boolean {
-  const untilNs = Math.max(hold.fromNs, stored[0]!.atNs) + RECKONING_NS;
-  let isOwn = false;
-  for (const [, command] of observations.commands(hold.grantSentNs - RECKONING_NS, untilNs)) {
-    if (command.node !== node) continue;
-    const { source, client, argv } = command;
-    if (source !== 'lua') isOwn = client === hold.client;
-    // What a script is given it need not have looked at.
-    if (isOwn && !isScript(argv[0]!.toUpperCase()) && argv.some((word) => keys.has(word))) return true;
-  }
-  return false;
 }
 
 /** What was certainly stored for a hold in the attempt that was granted, in the order in which it was. */

@@ -12,9 +12,12 @@
  */
 import { type Change, ownersBy, ownersOf, storedBy, stores } from '../../harness/record/facts/commands/changes.js';
 import { partOf, type StoredState } from '../../harness/record/facts/commands/state.js';
+import { isScript } from '../../harness/record/facts/commands/table.js';
 import type { EffectSpan } from '../../harness/record/facts/effects.js';
 import type { Evidence } from '../../harness/record/facts/evidence.js';
-import type { CauseLink } from '../../harness/vocabulary/verdict.js';
+import { RECKONING_NS } from '../../harness/record/facts/key-writes.js';
+import type { Observations } from '../../harness/vocabulary/history.js';
+import type { CauseLink, Hold } from '../../harness/vocabulary/verdict.js';
 import { forgettingKills, wasEmptied } from './meanwhile.js';
 import type { NamedStore } from './own-stores.js';
 
@@ -149,6 +152,29 @@ function mayTakeOutLate(
       !sources.has(change.by!.source) &&
       !(old && change.atNs < old.atNs),
   );
+}
+
+/**
+ * Whether a command of the client's, or of a script of its, named one of the keys in which another one was stored, in the attempt that
+ * was granted. Who never looks there is granted the lock whatever its server remembers.
+ */
+export function hasLooked(
+  { client, grantSentNs, fromNs }: Hold,
+  stored: readonly NamedStore[],
+  { node, next }: Pick<Looked, 'node' | 'next'>,
+  observations: Observations,
+): boolean {
+  const keys = new Set(stored.map(({ key }) => key));
+  const untilNs = Math.max(fromNs, next.atNs) + RECKONING_NS;
+  let isOwn = false;
+  for (const [, command] of observations.commands(grantSentNs - RECKONING_NS, untilNs)) {
+    if (command.node !== node) continue;
+    const { source, argv } = command;
+    if (source !== 'lua') isOwn = command.client === client;
+    // What a script is given it need not have looked at.
+    if (isOwn && !isScript(argv[0]!.toUpperCase()) && argv.some((word) => keys.has(word))) return true;
+  }
+  return false;
 }
 
 /** Whether the client certainly or perhaps stored something there between two lines. */

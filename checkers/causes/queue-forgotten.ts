@@ -7,7 +7,7 @@
  * Named where all places of the last name of the client's were lost with their server (`lost-with-server.ts`). That the time of the place
  * was not over is known of whoever is said to be overtaken.
  *
- * Excludes a lock that does not say when places end.
+ * Excludes a lock that does not say when places end, and who never looks at the queue: it overtakes whatever its server remembers.
  */
 import { type Change, ownersBy } from '../../harness/record/facts/commands/changes.js';
 import { deadlineMs } from '../../harness/record/facts/deadlines.js';
@@ -15,7 +15,7 @@ import { moment } from '../../harness/record/facts/words.js';
 import { shown } from '../../harness/record/schemas/foreign-text.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Cause } from '../../harness/vocabulary/verdict.js';
-import { type Changes, lostWithServer } from './lost-with-server.js';
+import { type Changes, hasLooked, lostWithServer } from './lost-with-server.js';
 import { RelatedKeys } from './own-stores.js';
 import { type Passed, placesOf } from './queue-places.js';
 import { wholeEvidenceOf } from './whole-evidence.js';
@@ -38,7 +38,7 @@ export function queueForgotten(passed: Passed, input: CheckInput): Cause | undef
     !storedLately(owner, change, lists, lastsMs);
   const { client, key: resource } = waiter;
   const lost = lostWithServer(places, { resource, client, node, next, isOver }, evidence);
-  if (!lost) return undefined;
+  if (!lost || !hasLooked(by, places, { node, next }, input.observations)) return undefined;
   const stood = `${waiter.client}'s place ${shown(last.name, 60)} in ${last.key}`;
   return {
     name: 'node-forgot',

@@ -22,6 +22,8 @@ interface Telling {
   brokeOff?: number;
   /** For how long a place lasts. */
   leaseMs?: number;
+  /** By whom, when and for what r1 is asked whether anybody is queued, before c1 is granted the lock. */
+  looked?: { by?: string; at?: number; under?: string };
 }
 
 const pushed = (s: Story) => s.command(1.2, 'r1', 'c2', ['RPUSH', QUEUE, 'c2@1']);
@@ -38,6 +40,7 @@ function cause({
   look: { at = 2.01, runId = 'run-2', ...look } = { isEmpty: true },
   brokeOff = killed + 0.002,
   leaseMs = 5_000,
+  looked: { by = 'c1', at: lookedAt = 2.498, under = QUEUE } = {},
 }: Telling = {}) {
   const story = fairStory(deadline);
   story.deployed(quorum).watch(0.1, 'r1').sample(0.5, 'r1');
@@ -49,7 +52,7 @@ function cause({
     .watch(brokeOff, 'r1', false)
     .watch(2, 'r1')
     .sample(at, 'r1', { runId, ...look });
-  after(story);
+  after(story).command(lookedAt, 'r1', by, ['LINDEX', under, '0']);
   story.grant('c2', 4, { sent: 1, began: 1.001, leaseMs });
   story.grant('c1', 2.5, { sent: 2.2, began: 2.201 }).release('c1', 3);
   story.take(2.499, 'r1', 'c1', 'c1@2').sample(3.2, 'r1', { runId }).command(3.5, 'r1', 'c1', ['DEL', KEY]);
@@ -141,6 +144,13 @@ describe('unexplained', () => {
     const again = (value: string) => (s: Story) => s.command(2.3, 'r1', 'c2', ['ZADD', QUEUE, '3', value]);
     expect(name({ after: again('c2@1') })).not.toBe('node-forgot');
     expect(name({ after: again('c2@1.1') })).not.toBe('node-forgot');
+  });
+
+  it('where the other one never looked at the queue: it jumps every queue', () => {
+    expect(name({ looked: { under: `{${KEY}}:other` } })).toBe('unexplained');
+    expect(name({ looked: { by: 'c3' } })).toBe('unexplained');
+    expect(name({ looked: { at: 2.1 } })).toBe('unexplained');
+    expect(name({ looked: { at: 2.7 } })).toBe('unexplained');
   });
 
   it('where the server was not watched until it was gone', () => {
