@@ -5,7 +5,7 @@
  * NOSCRIPT to whoever asks for the lock.
  *
  * Named where the lock itself says so (NOSCRIPT), and the servers' record agrees: whatever its client sent about the key was
- * EVALSHA, several times, and none of them ran a command.
+ * EVALSHA, several times, to one server that was watched all the time, and none of them ran a command.
  *
  * Excludes functions, and a lock that sends the script when it was told so.
  */
@@ -14,6 +14,7 @@ import { durationOfMs, plural } from '../../harness/record/facts/words.js';
 import type { CommandObservation } from '../../harness/vocabulary/history.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Cause } from '../../harness/vocabulary/verdict.js';
+import { wholeEvidenceOf } from './whole-evidence.js';
 
 /** Fewer may be those of a lock that sends the script after the first refusal. */
 const LEAST_CALLS = 3;
@@ -38,19 +39,22 @@ interface Call {
   ran: boolean;
 }
 
-export function scriptUnknown(refused: Refused, { observations }: CheckInput): Cause | undefined {
+export function scriptUnknown(refused: Refused, input: CheckInput): Cause | undefined {
   const { client, key, reason = '', fromNs, atNs, line } = refused;
   if (!/noscript/i.test(reason)) return undefined;
-  const calls = callsOf(client, key, observations.commands(fromNs, atNs));
+  const calls = callsOf(client, key, input.observations.commands(fromNs, atNs));
   const [first] = calls;
   if (!first || calls.length < LEAST_CALLS) return undefined;
   if (calls.some(({ ran, command: { argv } }) => ran || argv[0]?.toUpperCase() !== 'EVALSHA')) return undefined;
   const last = calls.at(-1)!;
   const { node } = last.command;
+  if (calls.some(({ command }) => command.node !== node)) return undefined;
+  // What was not seen may have been the script, or what it ran.
+  if (!wholeEvidenceOf(input)?.watchedThroughout(node, first.command.atNs, last.command.atNs)) return undefined;
   const sent = `${client} called a script by its digest ${plural(calls.length, 'time')} within ${durationOfMs((last.command.atNs - first.command.atNs) / 1e6)}`;
   return {
     name: 'script-unknown',
-    sentence: `${sent}, and ${node} ran nothing: it does not know that script (${reason}), which nobody sent to it.`,
+    sentence: `${sent}, and ${node} ran nothing: it does not know that script (${reason}), and was not sent it in between.`,
     chain: [
       { atNs: first.command.atNs, text: `${client} sent EVALSHA, which ran nothing`, observation: first.line },
       { atNs: last.command.atNs, text: `${client} sent EVALSHA once more, which ran nothing`, observation: last.line },

@@ -11,6 +11,7 @@ interface Told {
   /** What it calls. */
   runs?: boolean;
   by?: string;
+  and?(story: Story): Story;
 }
 
 /** All is healed at 20 s; c1 asks for the key from then on, and gives up at 27 s. */
@@ -20,13 +21,14 @@ function refused({
   argv = ['EVALSHA', 'abc', '1', KEY],
   runs = false,
   by = 'c1',
+  and = (one) => one,
 }: Told = {}) {
   const story = new Story().replicated().up('c1').up('c2').watch(0, 'r1').recovered(20);
   story.times(calls, (one, n) => {
     one.command(21 + n, 'r1', by, [...argv]);
     if (runs) one.command(21 + n, 'r1', 'lua', ['get', KEY]);
   });
-  return story.event(27, { type: 'probe', key: KEY, client: 'c1', acquired: false, afterMs: 7_000, reason });
+  return and(story).event(27, { type: 'probe', key: KEY, client: 'c1', acquired: false, afterMs: 7_000, reason });
 }
 
 const found = (told?: Told) =>
@@ -41,7 +43,7 @@ it('is named where the lock says so and the server ran nothing, and is the lockâ
   const [violation] = found();
   expect(violation).toMatchObject({ kind: 'deadlock', cause: { name: 'script-unknown' } });
   expect(violation!.cause.sentence).toBe(
-    'c1 called a script by its digest 4 times within 3 s, and r1 ran nothing: it does not know that script (noscript), which nobody sent to it.',
+    'c1 called a script by its digest 4 times within 3 s, and r1 ran nothing: it does not know that script (noscript), and was not sent it in between.',
   );
   expect(blamedOn(violation!)).toBe('lock');
 });
@@ -53,6 +55,8 @@ test.each<[string, Told]>([
   ['it was sent whole', { argv: ['EVAL', 'return 0', '1', KEY] }],
   ['it is about another key', { argv: ['EVALSHA', 'abc', '1', 'lock:1'] }],
   ['another client sent it', { by: 'c2' }],
+  ['nobody watched the server meanwhile', { and: (one) => one.watch(22.5, 'r1', false).watch(22.6, 'r1') }],
+  ['it was sent to another server, too', { and: (one) => one.command(20.5, 'r2', 'c1', ['EVALSHA', 'abc', '1', KEY]) }],
 ])('is not named where %s', (_, told) => {
   expect(found(told)).toMatchObject([{ kind: 'deadlock', cause: { name: 'unexplained' } }]);
 });
