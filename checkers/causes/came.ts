@@ -120,7 +120,10 @@ export function mayHaveGoneThere(contest: Contest, evidence: Evidence, untilNs: 
   if (loss && evidence.seenStored(node, contest.key, value, byNs, loss.atNs)) return false;
   // A look tells of nothing but that it is gone; and of a server that died nothing more is seen.
   const isSaid = loss && loss.how !== 'gap' && loss.how !== 'sample';
-  if (isSaid && loss.ranFromNs <= byNs) return true;
+  // Its own client had not begun to release it before.
+  const { client, untilNs: heldUntilNs } = contest.earlier.hold;
+  const isLater = loss?.by?.client === client && loss.atNs > byNs && heldUntilNs > byNs;
+  if (isSaid && !isLater && loss.ranFromNs <= byNs) return true;
   return changes.storedAt(value!, byNs).truth === 'no' || wasOver(node, contest, evidence, byNs);
 }
 

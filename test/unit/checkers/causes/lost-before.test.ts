@@ -1,6 +1,6 @@
 /** What a failover has not lost: what was gone from the old primary by then, and what its client stored on the new one itself. */
 import { describe, expect, it } from 'vitest';
-import { KEY, type Story } from '../build.js';
+import { KEY, Story } from '../build.js';
 import { causeNames, FIRST_TAKE, SECOND_TAKE, twoGrants } from './two-grants.js';
 
 const OWNER = { owner: 'value-of-c1' };
@@ -106,6 +106,19 @@ describe('a primary that did not know yet that it was replaced', () => {
     expect(split()).toEqual(['split-brain']);
     expect(split(deleted(1.5, 'r2'))).not.toContain('split-brain');
     expect(split({ ttlMs: 1_000, goneAt: 2 })).not.toContain('split-brain');
+  });
+
+  it('also where its client began to release it right after that, by its own word', () => {
+    /** The DEL is on r2 a thousandth of a second after c2's grant on r1: of another client it may have come before. */
+    const releasedBy = (client: string) => {
+      const story = new Story().up('c1').up('c2').grant('c1', 1).grant('c2', 3).release('c1', 3.0005).release('c2', 4);
+      story.replicated().watch(0, 'r1').watch(0, 'r2').looks(0.3, 2.95, 'r1').looks(0.3, 0.75, 'r2', REPLICA);
+      story.looks(0.8, 1, 'r2').take(FIRST_TAKE, 'r2', 'c1').looks(1.05, 2.95, 'r2', OWNER);
+      story.take(SECOND_TAKE, 'r1', 'c2').command(SECOND_TAKE + 0.001, 'r2', client, ['DEL', KEY]);
+      return causeNames(story.looks(3.05, 3.5, 'r2'));
+    };
+    expect(releasedBy('c1')).toEqual(['split-brain']);
+    expect(releasedBy('c3')).not.toContain('split-brain');
   });
 
   it('and as long as its holder had not stored it there itself', () => {
