@@ -10,7 +10,7 @@
 import { spawn } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { Duplex, PassThrough, Writable } from 'node:stream';
+import { PassThrough, Writable } from 'node:stream';
 import { dyingWithUs, runProgram } from '../../harness/machine/command.js';
 import { services } from '../../harness/topologies/services.js';
 import { UsageError } from '../common/errors.js';
@@ -117,7 +117,7 @@ export async function enterToolContainer(
   return {
     ended,
     ...(capture && { captured: { output, errors: child.stderr! } }),
-    channel: Duplex.from({ readable: told, writable: child.stdin! }),
+    channel: told,
     askToStop: () => child.stdin!.write(STOP_REQUEST),
     kill: () => child.stdin!.destroy(),
   };
