@@ -10,6 +10,7 @@ import { clockMovesOf, mayMoveBetween } from '../../harness/record/facts/clock-m
 import { ownersOf, storedBy, stores } from '../../harness/record/facts/commands/changes.js';
 import type { Evidence } from '../../harness/record/facts/evidence.js';
 import { isOthersToo } from '../../harness/record/facts/grants.js';
+import { holdsOf } from '../../harness/record/facts/holds.js';
 import { intervalsOf, mayTakeEffectWithin } from '../../harness/record/facts/intervals.js';
 import {
   isHidden,
@@ -20,7 +21,7 @@ import {
   type SampleObservation,
 } from '../../harness/record/facts/key-writes.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
-import type { CauseLink } from '../../harness/vocabulary/verdict.js';
+import type { CauseLink, Hold } from '../../harness/vocabulary/verdict.js';
 import { type Contest, goneLink, grantLink, type Reason, ranFrom } from './contest.js';
 import { foundNone, hadTimeLeft, isReplicated, lastProlonged, wasPrimaryThroughout } from './meanwhile.js';
 import { lostBy } from './tenure.js';
@@ -97,6 +98,7 @@ function mayHaveGoneBefore(
   const ran = ranBefore(contest, evidence);
   const others = writes.filter((one) => !ran.has(one));
   if (isOthersToo(write.value!, hold, others)) return true;
+  if (removesWhatItHolds(hold, writes, history)) return true;
   const unseen = {
     fromNs: ranFrom(lastPrinted(contest, restart, evidence)),
     untilNs: evidence.watchedThroughout(node, backNs, gone.atNs) ? backNs : gone.atNs,
@@ -112,6 +114,22 @@ function mayHaveGoneBefore(
   const nameless = meddling.filter(({ client }) => client === undefined);
   const maybeCopied = nameless.length > 0 && (!wasPrimary || !nameless.every((one) => isReplicated(one, evidence)));
   return maybeCopied || mayMeddle(named, key, unseen, history);
+}
+
+/** Whether a request of the holder's client was seen to remove the key while it held it, as a renewal for no time at all does. */
+function removesWhatItHolds(
+  { client, key }: Hold,
+  writes: readonly KeyWrite[],
+  history: CheckInput['history'],
+): boolean {
+  const own = writes.filter((one) => one.client === client && one.effect === 'remove' && one.took !== false);
+  const holds = holdsOf(history);
+  const { clients, keys, key: keyOf } = history.operations;
+  const [who, which] = [clients.indexOf(client), keys.indexOf(key)];
+  return holds.row.some((row, k) => {
+    if (holds.client[k] !== who || keyOf[row] !== which) return false;
+    return own.some((one) => ranFrom(one) > holds.fromNs[k]! && one.atNs < holds.untilNs[k]!);
+  });
 }
 
 /** What the old process printed last about the key, if all that it ran before is known: it prints in the order in which it runs. */

@@ -42,6 +42,23 @@ it('a key whose time was over before the restart was not forgotten by it', () =>
   expect(names(restarted(500))).toEqual(['unexplained']);
 });
 
+it('a key that its own client was seen to remove while it held it may have gone by that, before the new process was watched', () => {
+  const restarted = (removedAt: number) => {
+    const story = new Story().up('c1').up('c2').grant('c1', 0.6).release('c1', 0.8).grant('c1', 1.5).grant('c2', 3);
+    story.release('c1', 4).release('c2', 4).watch(0, 'r1').sample(0.5, 'r1').take(0.599, 'r1', 'c1', 'value-of-before');
+    story.command(removedAt, 'r1', 'c1', ['EVALSHA', 'renew', '1', KEY, 'value-of-before', '0']);
+    for (const argv of [
+      ['get', KEY],
+      ['pexpire', KEY, '0'],
+    ])
+      story.command(removedAt + 0.0001, 'r1', 'lua', argv);
+    story.take(1.499, 'r1', 'c1').watch(2, 'r1', false).watch(2.3, 'r1').sample(2.4, 'r1', { runId: 'run-2' });
+    return names(story.take(2.999, 'r1', 'c2'));
+  };
+  expect(restarted(0.81)).toEqual(['node-forgot']);
+  expect(restarted(0.7)).toEqual(['unexplained']);
+});
+
 it('a connection that broke while the server ran on is no restart before the next grant', () => {
   const story = broken().take(0.999, 'r1', 'c1').watch(1.5, 'r1', false).watch(1.6, 'r1').sample(1.7, 'r1');
   const after = overwrites(story).sample(3.1, 'r1', { runId: 'run-2', owner: 'value-of-c2' });
