@@ -12,7 +12,7 @@
  * Excludes keys that had come to the target, also by a request of the first holder's own; a target that was a replica when the move had
  * begun: one that is made primary in its source's place needs no ASKING; and a source that was replaced.
  */
-import { keySlot } from '../../harness/record/facts/key-slot.js';
+import calculateSlot from 'cluster-key-slot';
 import { mayHaveStoredThere } from './came.js';
 import { grantLink, leaseLink, type Reason, ranBy } from './contest.js';
 import { wasPrimaryThroughout } from './meanwhile.js';
@@ -27,7 +27,7 @@ export const askingUnasked: Reason = (contest, evidence) => {
     .spans('slot-moves')
     .find(
       ({ effect: { who, slot }, fromNs, untilNs }) =>
-        slot === keySlot(key) && who[0] === source && who[1] === target && fromNs <= sentNs && untilNs >= ranNs,
+        slot === calculateSlot(key) && who[0] === source && who[1] === target && fromNs <= sentNs && untilNs >= ranNs,
     );
   const changes = evidence.readingOf(source)?.changes(key);
   if (!move || ![sentNs, ranNs].every((atNs) => changes?.storedAt(value, atNs).truth === 'yes')) return undefined;

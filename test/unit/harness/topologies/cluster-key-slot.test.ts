@@ -1,5 +1,5 @@
+import keySlot from 'cluster-key-slot';
 import { expect, it } from 'vitest';
-import { keySlot } from '../../../../../harness/record/facts/key-slot.js';
 
 it('is what CLUSTER KEYSLOT answers', () => {
   expect(keySlot('123456789')).toBe(0x31c3);
