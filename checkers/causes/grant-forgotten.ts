@@ -52,9 +52,9 @@ export function grantForgotten(
   const { client, key: resource } = earlier.hold;
   const next = later.stored[0]!;
   const lost = lostWithServer(stored, { resource, client, node, next, isOver }, evidence);
-  if (!hasLooked(later.hold, earlier.stored, { node, next }, input.observations)) return undefined;
   if (!lost?.left.every((state) => timeOfDayMs(partsOf(state)?.parts.get(last.name)?.value) > next.serverWallMs))
     return undefined;
+  if (!hasLooked(later.hold, earlier.stored, { node, next }, input.observations)) return undefined;
   const stood = `${client}'s grant, ${shown(last.name, 60)} in ${last.key}`;
   const granted = ({ client, fromNs, key, evidence }: Hold) => ({
     atNs: fromNs,

@@ -233,12 +233,17 @@ export function hadTimeLeft(last: KeyWrite, sample: SampleObservation, evidence:
   return wallMs < last.expiresWallMs - BLUR_MS && !mayHaveBeenOver(last, last.node, sample.atNs, evidence);
 }
 
+/** By how much faults made a node's clock gain between the two instants, milliseconds; undefined: none did. */
+export function gainedMsBetween(node: string, fromNs: number, untilNs: number, evidence: Evidence): number | undefined {
+  const gains = evidence.clockGains(node, fromNs, untilNs);
+  return gains.length === 0 ? undefined : gains.reduce((sumMs, { gainedMs }) => sumMs + gainedMs, 0);
+}
+
 /** Whether the time that a write set was seen to be over on a node by then, or may have been between two looks, while its clock ran fast. */
 export function mayHaveBeenOver(last: KeyWrite, node: string, untilNs: number, evidence: Evidence): boolean {
-  const gains = evidence.clockGains(node, last.ranNs, untilNs);
-  const gainedMs = gains.reduce((sumMs, gain) => sumMs + gain.gainedMs, 0);
-  const mostMs = last.serverWallMs + (untilNs - last.atNs) / 1e6 + gainedMs;
-  if (gains.length > 0 && mostMs >= last.expiresWallMs - BLUR_MS) return true;
+  const gainedMs = gainedMsBetween(node, last.ranNs, untilNs, evidence);
+  const mostMs = last.serverWallMs + (untilNs - last.atNs) / 1e6 + (gainedMs ?? 0);
+  if (gainedMs !== undefined && mostMs >= last.expiresWallMs - BLUR_MS) return true;
   return overMeanwhile(last, node, untilNs, evidence) !== undefined;
 }
 
@@ -276,9 +281,8 @@ export function onlyJumpsBetween(
 ): readonly ClockMove[] | undefined {
   const moves = clockMovesOf(evidence.effects, node).filter((move) => mayMoveBetween(move, fromNs, untilNs));
   if (moves.some(({ ratePpm, strobes }) => ratePpm !== 0 || strobes)) return undefined;
-  const gains = evidence.clockGains(node, fromNs, untilNs);
-  const gainedMs = gains.reduce((sumMs, gain) => sumMs + gain.gainedMs, 0);
-  return gains.length > 0 && gainedMs >= aheadMs - READING_MS ? moves : undefined;
+  const gainedMs = gainedMsBetween(node, fromNs, untilNs, evidence);
+  return gainedMs !== undefined && gainedMs >= aheadMs - READING_MS ? moves : undefined;
 }
 
 /** That a fault moved a clock. */

@@ -38,6 +38,7 @@ import type { Cause, Hold } from '../../harness/vocabulary/verdict.js';
 import { isBelieved } from './believed.js';
 import { type NamedStore, ownStoresOf, RelatedKeys } from './own-stores.js';
 import { changesBetween, type Passed, placesOf } from './queue-places.js';
+import { requestLine } from './tenure.js';
 import { wholeEvidenceOf } from './whole-evidence.js';
 
 export function placeLost(passed: Passed, input: CheckInput): Cause | undefined {
@@ -122,7 +123,7 @@ function isHandedOver(
   keys: readonly string[] | undefined,
 ): boolean {
   if (isExpired) return false;
-  const request = by!.script?.line ?? by!.line;
+  const request = requestLine(by!);
   return (keys ?? []).some(
     (one) =>
       one !== key &&
@@ -130,9 +131,7 @@ function isHandedOver(
         .changes(one)
         .list.some(
           ({ by: other, after }) =>
-            other !== undefined &&
-            (other.script?.line ?? other.line) === request &&
-            ownersBy(after, other.line).includes(name),
+            other !== undefined && requestLine(other) === request && ownersBy(after, other.line).includes(name),
         ),
   );
 }

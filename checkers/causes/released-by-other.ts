@@ -12,7 +12,7 @@ import { stores } from '../../harness/record/facts/commands/changes.js';
 import type { Evidence } from '../../harness/record/facts/evidence.js';
 import { type KeyWrite, ownerIs } from '../../harness/record/facts/key-writes.js';
 import { type Contest, goneLink, grantLink, type Reason } from './contest.js';
-import { isReplicated, lastProlonged, mayHaveBeenOver, READING_MS } from './meanwhile.js';
+import { gainedMsBetween, isReplicated, lastProlonged, mayHaveBeenOver, READING_MS } from './meanwhile.js';
 import { requestLine } from './tenure.js';
 
 export const releasedByOther: Reason = (contest, evidence) => {
@@ -67,9 +67,8 @@ function mayHaveEnded(contest: Contest, { node, atNs }: KeyWrite, evidence: Evid
  */
 function mayGoByClock({ earlier, tenure }: Contest, removal: KeyWrite, evidence: Evidence): boolean {
   if (!removal.script && tenure.losses[0]!.by!.name !== 'ZREMRANGEBYSCORE') return false;
-  const gains = evidence.clockGains(removal.node, earlier.write.ranNs, removal.atNs);
-  const gainedMs = gains.reduce((sumMs, gain) => sumMs + gain.gainedMs, 0);
-  return gains.length > 0 && gainedMs >= (earlier.hold.leaseEndNs - removal.ranNs) / 1e6 - READING_MS;
+  const gainedMs = gainedMsBetween(removal.node, earlier.write.ranNs, removal.atNs, evidence);
+  return gainedMs !== undefined && gainedMs >= (earlier.hold.leaseEndNs - removal.ranNs) / 1e6 - READING_MS;
 }
 
 /** The command that certainly removed the holder's own value, where one did. */

@@ -14,16 +14,21 @@ interface Told {
   and?(story: Story): Story;
 }
 
-/** r1, which is cut off from r2 from the beginning, grants c1 at 1 s; r2 takes over at 2.5 s, and grants c2 at 3 s. */
-function failover({ ttlMs = 5_000, goneAt = 3, and = (one) => one }: Told = {}): string[] {
+/** c1 and c2 are granted, while r1 and r2 hear nothing of each other. */
+function cutOff(): Story {
   const pairs: [string, string][] = [
     ['r1', 'r2'],
     ['r2', 'r1'],
   ];
-  const story = twoGrants()
+  return twoGrants()
     .replicated()
     .fault(0.4, 0, 'partition', 'strike', { effects: [{ kind: 'cut', pairs }] })
     .fault(4, 0, 'partition', 'heal');
+}
+
+/** r1, which is cut off from r2 from the beginning, grants c1 at 1 s; r2 takes over at 2.5 s, and grants c2 at 3 s. */
+function failover({ ttlMs = 5_000, goneAt = 3, and = (one) => one }: Told = {}): string[] {
+  const story = cutOff();
   for (const node of ['r1', 'r2']) story.watch(0, node);
   story.looks(0.3, 1, 'r1').take(FIRST_TAKE, 'r1', 'c1', 'value-of-c1', 0, ttlMs).looks(0.3, 2.45, 'r2', REPLICA);
   story
@@ -66,14 +71,7 @@ describe('a failover lost what was there when the new primary took over', () => 
   });
 
   it('and what the old one granted after that, though it was removed there before anybody read of the grant', () => {
-    const pairs: [string, string][] = [
-      ['r1', 'r2'],
-      ['r2', 'r1'],
-    ];
-    const story = twoGrants()
-      .replicated()
-      .fault(0.4, 0, 'partition', 'strike', { effects: [{ kind: 'cut', pairs }] })
-      .fault(4, 0, 'partition', 'heal');
+    const story = cutOff();
     for (const node of ['r1', 'r2']) story.watch(0, node).looks(0.3, 0.75, node, node === 'r2' ? REPLICA : {});
     const [readAt, removedAt] = [FIRST_TAKE + 0.06, FIRST_TAKE + 0.03];
     story
