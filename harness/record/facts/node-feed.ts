@@ -28,6 +28,8 @@ export interface FeedContext {
 const READ_LATE_NS = 2e9;
 /** Most commands are read within this time. */
 const READ_SOON_NS = 50e6;
+/** Looks at a clock that nothing moved differ by less. */
+const RIGHT_WITHIN_MS = 50;
 /** What a sample shows may be from so long before it was recorded. */
 const LOOKED_BEFORE_NS = 250e6;
 /** A sample was answered at most so long before it was recorded. */
@@ -174,7 +176,7 @@ export class NodeFeed {
    * reading it must do. Where a fault moved it since that sample, the sample after it may tell: say a clock that was 2 s ahead is
    * set right, and c1's command, which ran at once after that, is read before anybody looks again. By the sample before it would
    * have run 2 s ago. And where it jumped once between the two, and by the one before the command would have run later than it was
-   * read, it ran after the jump.
+   * read, it ran after the jump. Where it was even set right between the two, the fault says how far it was off meanwhile.
    */
   private reckonedBack(command: CommandObservation): number {
     const { machineClock } = this.context;
@@ -193,7 +195,22 @@ export class NodeFeed {
     )
       return after;
     if (isPossible(ranNs, atNs)) return ranNs;
-    return isPossible(after, atNs) && this.jumpedOnceBetweenLooks() ? after : atNs;
+    if (isPossible(after, atNs) && this.jumpedOnceBetweenLooks()) return after;
+    return this.ranWhileOff(command, before) ?? atNs;
+  }
+
+  /** When a command ran by a clock that one fault set, and set right, with no look in between: as far off as that fault read back. */
+  private ranWhileOff({ atNs, serverWallMs }: CommandObservation, beforeMs: number): number | undefined {
+    const [fromNs, nextNs] = this.betweenLooks();
+    const near = this.context.moves.filter(({ span }) => span.earliestNs <= nextNs && span.latestNs >= fromNs);
+    const [move, ...others] = near;
+    if (move === undefined || others.length > 0 || isMoving(move, fromNs, nextNs)) return undefined;
+    // The next look must find it set right.
+    if (Math.abs(this.skewsMs[this.looked]! - beforeMs) > RIGHT_WITHIN_MS) return undefined;
+    const { earliestNs, latestNs } = move.span;
+    const ranNs = this.context.machineClock?.showed(serverWallMs, beforeMs + move.offsetMs, atNs);
+    const isThen = ranNs !== undefined && ranNs >= earliestNs - RECKONING_NS && ranNs <= latestNs + RECKONING_NS;
+    return isThen && isPossible(ranNs, atNs) ? ranNs : undefined;
   }
 
   /**
@@ -210,11 +227,15 @@ export class NodeFeed {
   }
 
   private jumpedOnceBetweenLooks(): boolean {
-    const nextNs = this.lookedAtNs[this.looked] ?? Number.NEGATIVE_INFINITY;
-    const fromNs = this.lookedNs - LOOKED_BEFORE_NS;
+    const [fromNs, nextNs] = this.betweenLooks();
     const { moves } = this.context;
     const ends = moves.flatMap(({ span }) => [span.fromNs, span.untilNs]).filter((ns) => ns >= fromNs && ns <= nextNs);
     return ends.length === 1 && !moves.some((move) => isMoving(move, fromNs, nextNs));
+  }
+
+  /** From the last look to the next one. */
+  private betweenLooks(): [fromNs: number, untilNs: number] {
+    return [this.lookedNs - LOOKED_BEFORE_NS, this.lookedAtNs[this.looked] ?? Number.NEGATIVE_INFINITY];
   }
 
   private movedSinceLook(untilNs: number): boolean {

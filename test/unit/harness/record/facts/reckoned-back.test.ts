@@ -67,6 +67,35 @@ describe('where it jumps between two looks', () => {
   });
 });
 
+describe('where it jumps and is set right between two looks', () => {
+  const still = () => new Story().sample(1.7, 'r1');
+  const struck = (story: Story, offsetMs = 2_000) => story.fault(2, 0, 'clock', 'strike', jumped(offsetMs));
+  const healed = (story: Story) => story.fault(2.02, 0, 'clock', 'heal');
+  // It ran at 2.001 s by a clock that was ahead by then, and was read 79 ms later.
+  const taken = (story: Story, offsetMs = 2_000) => story.take(2.08, 'r1', 'c1', 'c1@1', offsetMs - 79);
+  const looked = (story: Story, skewMs = 0) => story.sample(2.1, 'r1', { skewMs });
+
+  it('by as much as the fault read back', () => {
+    expect(ran(looked(taken(healed(struck(still())))))).toBeCloseTo(2.001, 6);
+    expect(ran(looked(taken(healed(struck(still(), -5_000)), -5_000)))).toBeCloseTo(2.001, 6);
+  });
+
+  it('by the time of reading, if it would not have run while it was off, or another fault or the next look tells otherwise', () => {
+    expect(ran(looked(healed(struck(still())).take(2.08, 'r1', 'c1', 'c1@1', 1_979)))).toBeCloseTo(2.08, 6);
+    expect(ran(looked(healed(struck(still())).take(2.08, 'r1', 'c1', 'c1@1', 1_870)))).toBeCloseTo(2.08, 6);
+    expect(ran(looked(healed(struck(still()).take(2.005, 'r1', 'c1', 'c1@1', 2_010))))).toBeCloseTo(2.005, 6);
+    expect(ran(looked(taken(healed(struck(still()))), 2_000))).toBeCloseTo(2.08, 6);
+    expect(ran(taken(healed(struck(still()))))).toBeCloseTo(2.08, 6);
+    const twice = healed(struck(still()))
+      .fault(2.03, 1, 'clock', 'strike', jumped(1_000))
+      .fault(2.04, 1, 'clock', 'heal');
+    expect(ran(looked(taken(twice)))).toBeCloseTo(2.08, 6);
+    const strobes = { effects: [{ kind: 'clock-strobes' as const, who: ['r1'], offsetMs: 2_000 }] };
+    const strobing = still().fault(2, 0, 'clock', 'strike', strobes).fault(2.02, 0, 'clock', 'heal');
+    expect(ran(looked(taken(strobing)))).toBeCloseTo(2.08, 6);
+  });
+});
+
 describe('stamps of what was read before', () => {
   /** c1's take is stamped 20 ms later than it was read; the looks before and after it. */
   const taken = (before: number, after?: number, story = new Story()) => {
