@@ -12,8 +12,13 @@ import { PAUSE_BETWEEN_TRIES } from '../set-nx-px.js';
 /** For how long a caller waits for an answer, milliseconds. */
 const PATIENCE_MS = 100;
 
-/** What becomes of a grant that nobody waits for any more; `hold` is renewed until it is released. */
-export type TooLate = (hold: LockHold) => void;
+/** What a lock does about a try whose caller has gone. */
+export interface TooLate {
+  /** The caller was refused just now; what was asked for may be granted still. */
+  refused?(mine: OwnedKey): void;
+  /** The answer came after that: it is granted, and renewed until it is released. */
+  granted?(hold: LockHold): void;
+}
 
 export function impatientLock(name: string, tooLate: TooLate): LockDefinition {
   return defineLock({
@@ -25,18 +30,23 @@ export function impatientLock(name: string, tooLate: TooLate): LockDefinition {
       const attempt = async (key: string, leaseMs: number): Promise<Attempt> => {
         const mine = { redis, key, owner: access.randomValue() };
         const grantSentNs = access.nowNs();
-        let waitedFor = true;
+        let stands: 'open' | 'answered' | 'given up' = 'open';
         const asked = answerOf(take(mine, leaseMs)).then((answer): Attempt => {
+          const isLate = stands === 'given up';
+          stands = 'answered';
           if (answer.is === 'no') return { refusedBecause: 'held' };
           if (answer.is === 'undone') return { refusedBecause: answer.reason };
           if (answer.is === 'unknown') throw answer.error;
           const hold = watchedHold(access, mine, grantSentNs, leaseMs);
-          if (!waitedFor) tooLate(hold);
+          if (isLate) tooLate.granted?.(hold);
           return { hold };
         });
         asked.catch(() => {}); // where nobody waits for it any more
         const impatience = access.sleep(PATIENCE_MS).then((): Attempt => {
-          waitedFor = false;
+          if (stands === 'open') {
+            stands = 'given up';
+            tooLate.refused?.(mine);
+          }
           return { refusedBecause: 'no answer in time' };
         });
         return Promise.race([asked, impatience]);

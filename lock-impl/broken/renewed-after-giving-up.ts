@@ -6,4 +6,4 @@
  */
 import { impatientLock } from './impatient-lock.js';
 
-export default impatientLock('broken/renewed-after-giving-up', () => {});
+export default impatientLock('broken/renewed-after-giving-up', {});

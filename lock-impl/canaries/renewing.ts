@@ -57,7 +57,7 @@ export const renewingPairs: Record<string, CanaryPair> = {
     forms: ONE_TRY,
     summary: 'begins to renew when a grant comes, though its caller has given up',
     claims: 'one late answer, and the lock is renewed for ever without a holder',
-    mended: 'the same, giving such a grant back',
+    mended: 'the same, giving back when its caller gives up, and such a grant again',
     mendedClaims: 'exclusion; a late answer costs nothing',
   },
   'extend-by-zero': {
