@@ -163,7 +163,7 @@ export function addHuntFlags(command: Command): Command {
       '--no-reduction',
       'with --exhaustive: orders of what is independent, too, to see that they show nothing new',
     ),
-    ...serverOptions('the server to simulate (default: redis-server from PATH, else downloaded)'),
+    ...serverOptions('the server to simulate (default: redis-server from PATH, else downloaded)', []),
     ...configOptions(),
     new Option('--out <folder>', 'where hunts go').default(HUNTS_FOLDER, `hunts/ ${OF_WHAT}`),
   ];

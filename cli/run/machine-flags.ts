@@ -46,13 +46,14 @@ export function askServer({ server, redis }: ServerFlags, cwd: string): string |
   return resolve(cwd, named);
 }
 
-/** Which server to use; for every command that has to do with one. */
-export function serverOptions(what: string): Option[] {
+/** Which server to use; for every command that has to do with one. `others`: servers of other services that it knows, if any. */
+export function serverOptions(
+  what: string,
+  others: readonly string[] = ['etcd@3.5', 'zookeeper@3.8', 'mariadb@11.8'],
+): Option[] {
+  const known = ['redis@7.0', 'redis@8.0', 'valkey@8.1', 'valkey@9', ...others].join(', ');
   return [
-    new Option(
-      '--server <server>',
-      `${what}: redis@7.0, redis@8.0, valkey@8.1, valkey@9, etcd@3.5, zookeeper@3.8, mariadb@11.8, … as the distribution has them, or a path`,
-    ),
+    new Option('--server <server>', `${what}: ${known}, … as the distribution has them, or a path`),
     new Option('--redis <path>', '--server by its older name').hideHelp(),
   ];
 }

@@ -187,7 +187,7 @@ function namedRedis(explicit: string | undefined): ServerName | undefined {
   if (name && name.product !== 'redis' && name.product !== 'valkey')
     throw new RedisNotFoundError(
       `--server ${explicit} is no Redis or Valkey`,
-      `give --service ${name.product} with it`,
+      `name one, or in a run give --service ${name.product} with it`,
     );
   return name;
 }

@@ -36,6 +36,6 @@ test('one that is too old is not taken, though it was asked for', async () => {
 test('a server of another service is refused', async () => {
   await expect(here('redis@8.0')).rejects.toThrow('--server redis@8.0 is no etcd');
   await expect(findRedisHere({ explicit: 'etcd@3.5', cacheFolder: tools })).rejects.toThrow(
-    '--server etcd@3.5 is no Redis or Valkey: give --service etcd with it',
+    '--server etcd@3.5 is no Redis or Valkey: name one, or in a run give --service etcd with it',
   );
 });
