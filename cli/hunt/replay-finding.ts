@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { readPlan, readWholeConfig } from '../../harness/record/store.js';
 import type { RunConfig } from '../../harness/vocabulary/run.js';
 import { UsageError } from '../common/errors.js';
+import { saying } from '../common/say.js';
 import { type ReplayFlags, SEEDS } from '../run/flags.js';
 import { askServer } from '../run/machine-flags.js';
 import { orderAgain } from './exhaustive/course.js';
@@ -21,7 +22,8 @@ import { WorldProcess } from './world-process.js';
 export async function replayFinding(folder: string, flags: ReplayFlags, cwd: string): Promise<number> {
   if (flags.image !== undefined || flags.clientImage !== undefined)
     throw new UsageError('what a hunt found is replayed in simulation, without containers');
-  const say = (line: string) => process.stdout.write(`${line}\n`);
+  const say = saying(flags);
+  const print = (row: object, line: string) => process.stdout.write(`${flags.json ? JSON.stringify(row) : line}\n`);
   const finding = readFinding(folder);
   const config = readWholeConfig(folder);
   const plan = readPlan(folder);
@@ -39,23 +41,37 @@ export async function replayFinding(folder: string, flags: ReplayFlags, cwd: str
     const times = flags.untilViolation ? SEEDS : (flags.times ?? 1);
     const order = finding.order ? { order: orderAgain(finding.order) } : {};
     let status = 2;
+    const rows: { found: boolean; identical: boolean }[] = [];
     for (let n = 0; n < times; n++) {
-      // Each in a process of its own: nothing of one may be left for the next.
-      const world = new WorldProcess({ workFolder, shim, lock });
-      let result: ScheduleResult;
-      try {
-        result = await world.play(again, plan, order);
-      } finally {
-        await world.close();
-      }
+      const result = await playedAlone({ workFolder, shim, lock }, again, plan, order);
       const found = result.found.some((one) => fingerprintOf(one) === finding.fingerprint);
-      say(outcome(result, found, result.digest === finding.digest));
+      const identical = result.digest === finding.digest;
+      rows.push({ found, identical });
+      const [first] = result.found;
+      const what = { verdict: result.verdict, class: first?.class, cause: first?.cause, sentence: first?.sentence };
+      print({ type: 'run', index: n + 1, found, identical, ...what }, outcome(result, found, identical));
       status = found ? 1 : result.verdict === 'unknown' ? 2 : result.verdict === 'violated' ? 1 : 0;
       if (flags.untilViolation && found) break;
     }
+    const [found, identical] = [rows.filter((row) => row.found).length, rows.filter((row) => row.identical).length];
+    const counted = `found again in ${found} of ${rows.length}, every byte at the same time in ${identical}`;
+    if (flags.json || rows.length > 1) print({ type: 'summary', replays: rows.length, found, identical }, counted);
     return status;
   } finally {
     rmSync(workFolder, { recursive: true, force: true });
+  }
+}
+
+/** Plays it in a process of its own: nothing of one may be left for the next. */
+async function playedAlone(
+  of: ConstructorParameters<typeof WorldProcess>[0],
+  ...schedule: Parameters<WorldProcess['play']>
+): Promise<ScheduleResult> {
+  const world = new WorldProcess(of);
+  try {
+    return await world.play(...schedule);
+  } finally {
+    await world.close();
   }
 }
 

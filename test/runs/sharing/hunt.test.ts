@@ -111,6 +111,19 @@ test('a race is found, shrunk, kept with its report, and comes out again', async
   expect((await replay.ended).code).toBe(1);
   expect(replay.output()).toContain('found again, every byte at the same time: exclusion');
 
+  const twice = start([place, '--times', '2', '--json'], { command: 'replay' });
+  expect((await twice.ended).code).toBe(1);
+  const told = twice
+    .output()
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(told.map(({ type, index, found, identical }) => [type, index ?? found, identical])).toEqual([
+    ['run', 1, true],
+    ['run', 2, true],
+    ['summary', 2, 2],
+  ]);
+
   const path = join(place, 'finding.json');
   const finding = JSON.parse(readFileSync(path, 'utf8'));
   const { harness } = finding.pins;
