@@ -11,6 +11,7 @@ import {
   type ClockReading,
   EMPTIES,
   type KeyWrite,
+  keeps,
   type SampleObservation,
 } from '../../harness/record/facts/key-writes.js';
 import type { CauseLink, Hold } from '../../harness/vocabulary/verdict.js';
@@ -185,15 +186,17 @@ export function foundNone({ reached, gone }: { reached: KeyWrite | undefined; go
 
 /**
  * The write from which the key's time on its node was reckoned last, as the client gave it that asked for it; undefined if that
- * cannot be told, or another client than the holder asked.
+ * cannot be told, or another client than the holder asked. Who stores another owner beside the holder's gives both one time.
  */
 export function lastProlonged(
   reached: KeyWrite,
   { earlier, gone, key }: { earlier: Party; gone: KeyWrite; key: string },
   evidence: Evidence,
 ): { last: KeyWrite; origin: KeyWrite | undefined } {
-  const prolongs = ({ effect, took, value }: KeyWrite) =>
-    effect === 'prolong' || (effect === 'take' && took !== false && value === reached.value);
+  const prolongs = (write: KeyWrite) =>
+    write.effect === 'prolong' ||
+    (write.effect === 'take' && write.took !== false && write.value === reached.value) ||
+    timesBeside(write, reached.value);
   const last = evidence.writesBetween(reached, gone, key).findLast(prolongs);
   if (!last) return { last: reached, origin: earlier.write };
   const asked =
@@ -205,6 +208,12 @@ export function lastProlonged(
   // Where others asked for the same to the millisecond, it may be theirs.
   const isOwn = asked.every(({ client }) => client === earlier.hold.client);
   return { last, origin: isOwn ? asked[0] : undefined };
+}
+
+/** Whether a request left an owner where it was, and changed the time of all that is there. */
+function timesBeside(write: KeyWrite, owner: string | undefined): boolean {
+  const { before, after } = write;
+  return keeps(write, owner) && before !== undefined && before.expires !== after!.expires;
 }
 
 /** A moment after a write and up to an instant at which, by the node's own clock, the time that it set was over. */
