@@ -96,10 +96,11 @@ function clientPaused(hold: Hold, evidence: Evidence, input: CheckInput): Cause 
 
 function clientCutOff(hold: Hold, evidence: Evidence, input: CheckInput): Cause | undefined {
   if (!renews(hold, evidence, input)) return undefined;
-  const spans = cutsOff(hold, evidence);
+  const dueNs = renewalDueNs(hold, input);
+  const spans = cutsOff(hold, dueNs, evidence);
   const [span] = spans;
   // One that should have renewed before it was cut off did not lose its lease by the cut.
-  if (!span || !spans.every(({ fromNs }) => fromNs <= renewalDueNs(hold, input))) return undefined;
+  if (!span || !spans.every(({ fromNs }) => fromNs <= dueNs)) return undefined;
   const { record } = span;
   const acts = duration(hold.untilNs - hold.leaseEndNs);
   const then = hold.endedBy === 'lost' ? `noticed only ${acts} later` : `acted as the holder for another ${acts}`;
@@ -116,10 +117,11 @@ function clientCutOff(hold: Hold, evidence: Evidence, input: CheckInput): Cause 
 }
 
 /**
- * What kept a client from every server that could have renewed its lease when that ended; empty where one was left, or where it
- * is not known which could. Of five independent nodes one that is out of reach does not matter, and neither does a replica.
+ * What kept a client from every server that could have renewed its lease from when that was due until it ended; empty where one was
+ * left, or where it is not known which could. Of five independent nodes one that is out of reach does not matter, and neither
+ * does a replica, but one that was primary at first does.
  */
-function cutsOff({ client, leaseEndNs }: Hold, evidence: Evidence): EffectSpan[] {
+function cutsOff({ client, leaseEndNs }: Hold, dueNs: number, evidence: Evidence): EffectSpan[] {
   const { effects, majority, voters } = evidence;
   const inForce = isInForceAt(leaseEndNs);
   const off = effects.on('off-network', client).find(inForce);
@@ -128,7 +130,10 @@ function cutsOff({ client, leaseEndNs }: Hold, evidence: Evidence): EffectSpan[]
   const cuts = effects.spans('cut').filter(inForce);
   const cutFrom = (node: string) =>
     cuts.find(({ effect }) => effect.pairs.some((pair) => pair.includes(host) && pair.includes(node)));
-  const isPrimary = (node: string) => evidence.lastSample(node, leaseEndNs)?.[1].role === 'primary';
+  const isPrimary = (node: string) =>
+    [evidence.lastSample(node, dueNs), ...evidence.samples(node, dueNs, leaseEndNs)].some(
+      (look) => look?.[1].role === 'primary',
+    );
   const wasLookedAt = evidence.nodes.some((node) => evidence.lastSample(node, leaseEndNs));
   // Where nobody looked which server is the one to ask, any of them may have passed it on.
   const one = wasLookedAt ? evidence.nodes.filter(isPrimary) : evidence.nodes;
