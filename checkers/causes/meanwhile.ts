@@ -212,8 +212,8 @@ export function lastProlonged(
 
 /** Whether a request left an owner where it was, and changed the time of all that is there. */
 function timesBeside(write: KeyWrite, owner: string | undefined): boolean {
-  const { before, after } = write;
-  return keeps(write, owner) && before !== undefined && before.expires !== after!.expires;
+  const [was, is] = [write.before?.expires, write.after?.expires];
+  return keeps(write, owner) && (was?.fromMs !== is?.fromMs || was?.untilMs !== is?.untilMs);
 }
 
 /** A moment after a write and up to an instant at which, by the node's own clock, the time that it set was over. */
