@@ -51,7 +51,8 @@ export function placeLost(passed: Passed, input: CheckInput): Cause | undefined 
   for (const node of nodes) {
     const places = placesOf(passed, node, input.history, evidence, related);
     for (const place of places) {
-      const gone = goneFrom(place, evidence.readingOf(node)!.changes(place.key), granted(passed.by, node, evidence));
+      const changes = evidence.readingOf(node)!.changes(place.key);
+      const gone = goneFrom(place, changes, passed.by, granted(passed.by, node, evidence));
       const end = gone && endOf(gone, waiter.client);
       if (!end || end.atNs >= waiter.grantSentNs || end.line <= places.at(-1)!.line) continue;
       if (isHandedOver(end, place, evidence.readingOf(node)!, related.of(waiter.key, evidence.readingOf(node)!)))
@@ -79,7 +80,12 @@ function granted(hold: Hold, node: string, evidence: Evidence): KeyWrite | undef
 }
 
 /** How a place came to be gone, by when the other one was granted the lock; undefined: it was not, or it cannot be told. */
-function goneFrom(place: NamedStore, changes: KeyChanges, grant: KeyWrite | undefined): Gone | undefined {
+function goneFrom(
+  place: NamedStore,
+  changes: KeyChanges,
+  { fromNs }: Hold,
+  grant: KeyWrite | undefined,
+): Gone | undefined {
   const { list } = changes;
   const since = changesBetween(changes, place.line, Number.POSITIVE_INFINITY);
   const next = since.find(({ after }) => stores(after, place.name) !== 'yes');
@@ -93,6 +99,9 @@ function goneFrom(place: NamedStore, changes: KeyChanges, grant: KeyWrite | unde
   }
   if (!next || stores(next.after, place.name) !== 'no') return undefined;
   const { line, atNs } = next;
+  // Who was granted the lock by then had not been let past by that.
+  const isLater = grant ? (next.by ? requestLine(next.by) : line) > grant.observation : atNs > fromNs;
+  if (isLater) return undefined;
   if (next.how === 'command') return { line, atNs, by: next, isExpired: false };
   return next.how === 'expired' && next.clockMs === undefined
     ? expired(lastTimed(list, list.indexOf(next)), line, atNs)

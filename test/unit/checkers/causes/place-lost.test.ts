@@ -112,6 +112,16 @@ it('is named also where the queue had expired when the place was stored', () => 
 });
 
 describe('not named', () => {
+  it('where the place was taken out only when the other one, who came back to its own, had been granted the lock', () => {
+    const queues = (s: Story) => pushed(s.command(1.1, 'r1', 'c1', ['RPUSH', QUEUE, 'c1@2']));
+    expect(name({ queues })).toBe('place-removed');
+    expect(name({ queues, removed: taken(2.7, 'c3') })).toBe('unexplained');
+    const timed = (ms: number) => (s: Story) => s.command(1.8, 'r1', 'c3', ['PEXPIRE', QUEUE, String(ms)]);
+    const stored = (s: Story) => s.command(3.1, 'r1', 'c4', ['RPUSH', QUEUE, 'c4@1']);
+    expect(name({ queues, removed: (s) => stored(timed(500)(s)) })).toBe('place-expired');
+    expect(name({ queues, removed: (s) => stored(timed(1_000)(s)) })).toBe('unexplained');
+  });
+
   it('where the lock does not say when places end', () => {
     expect(name({ deadline: false })).toBe('unexplained');
   });
