@@ -154,8 +154,11 @@ function mayTakeOutLate(
   );
 }
 
+/** Their answers tell of nothing but what they name themselves, whoever else is stored there. */
+const ASKS_FOR_NOBODY: ReadonlySet<string> = new Set('ZADD SADD HSET HMSET ZREM SREM HDEL LREM'.split(' '));
+
 /**
- * Whether a command of the client's, or of a script of its, named one of the keys in which another one was stored, in the attempt that
+ * Whether a command of the client's, or of a script of its, looked at one of the keys in which another one was stored, in the attempt that
  * was granted. Who never looks there is granted the lock whatever its server remembers.
  */
 export function hasLooked(
@@ -172,7 +175,8 @@ export function hasLooked(
     const { source, argv } = command;
     if (source !== 'lua') isOwn = command.client === client;
     // What a script is given it need not have looked at.
-    if (isOwn && !isScript(argv[0]!.toUpperCase()) && argv.some((word) => keys.has(word))) return true;
+    const name = argv[0]!.toUpperCase();
+    if (isOwn && !isScript(name) && !ASKS_FOR_NOBODY.has(name) && argv.some((word) => keys.has(word))) return true;
   }
   return false;
 }

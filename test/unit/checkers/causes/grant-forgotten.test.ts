@@ -155,6 +155,11 @@ describe('unexplained', () => {
     expect(name({ writes: [WRITES], after: itself })).toBe('node-forgot');
   });
 
+  it('where the next one only stored its own beside, whoever stands there', () => {
+    expect(name({ writes: [['ZADD', READERS, wall(7), 'c3@1']] })).toBe('unexplained');
+    expect(name({ stores: [['SADD', READERS, 'c1@1']], writes: [['SADD', READERS, 'c3@1']] })).toBe('unexplained');
+  });
+
   it('where somebody was seen to empty the server, be it when nothing was there', () => {
     expect(name({ first: (s) => s.command(0.3, 'r1', 'stranger', ['FLUSHALL']) })).toBe('unexplained');
     expect(name({ first: (s) => s.command(0.3, 'r1', 'stranger', ['PING']) })).toBe('node-forgot');
