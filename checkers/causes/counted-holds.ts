@@ -84,7 +84,8 @@ export function directionOf(
     const change = list[at]!;
     const number = numberIn(change.after);
     if (change.before.exists === 'yes') return number > numberIn(change.before) ? 1 : -1;
-    if (countsUp(change) || (number === 1 && permits !== 2)) return 1;
+    // `INCRBY n -1` makes one below nothing: it counts down, from what there is not.
+    if ((countsUp(change) && number > 0) || (number === 1 && permits !== 2)) return 1;
     return number === permits - 1 && number !== 1 ? -1 : undefined;
   };
   const directions = new Set(holders.map(shown).filter((one) => one !== undefined));

@@ -504,6 +504,12 @@ describe('permits', () => {
     expect(name({ ...made2, between: counts })).toBe('count-expired');
   });
 
+  it('not by a number below nothing, which a grant made, and another gave back what it had not taken', () => {
+    const lowers = (at: number, client: string) => (s: Story) => by(s, at, client, 'INCRBY', KEY, '-1');
+    const told1 = { permits: 1, first: lowers(0.8995, 'c1'), second: same, third: lowers(2.9995, 'c3') };
+    expect(name({ ...told1, between: (s) => by(s, 1.5, 'c9', 'INCRBY', KEY, '1') })).toBe('unexplained');
+  });
+
   it('of which one was given back to a number that had never counted it', () => {
     // c4 was counted in a number that expired at 0.8 s, and gives back to the next one at 0.95 s.
     const late = (release: [number, number]) => {
