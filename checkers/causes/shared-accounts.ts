@@ -55,6 +55,8 @@ export class Accounts {
   private readonly clients = new Map<string, Steps>();
   /** Changes of which it cannot be told whose they were, or how much they changed. */
   private readonly untold: number[] = [];
+  /** What strangers gave back: where that stands in the list, and how many up to each. */
+  private readonly strangers: Steps = { at: [], returned: [] };
   private readonly since: Int32Array;
   private readonly gone: Int32Array;
 
@@ -104,6 +106,12 @@ export class Accounts {
     return new Map(accounts.map(({ client, account }) => [client, account]));
   }
 
+  /** How many strangers gave back in that stretch, which nobody had been counted in for. */
+  byStrangers(from: number, end: number): number {
+    const { at, returned } = this.strangers;
+    return (returned[placeOf(at, end) - 1] ?? 0) - (returned[placeOf(at, from) - 1] ?? 0);
+  }
+
   /**
    * How many a client took of the numbers before a change, and did not give back to them; undefined: it may have taken more in
    * something of which it is not known what it was, and which came after `sinceNs`. What it gave back to one that had not counted it
@@ -133,7 +141,11 @@ export class Accounts {
     if (step === 0 || change.how === 'expired') return;
     const client = change.by?.client;
     // What a stranger gives back is nobody's, and makes nobody's count any less wrong.
-    if (client === undefined && change.how === 'command' && step < 0) return;
+    if (client === undefined && change.how === 'command' && step < 0) {
+      this.strangers.at.push(at);
+      this.strangers.returned.push((this.strangers.returned.at(-1) ?? 0) - step);
+      return;
+    }
     if (client === undefined || Math.abs(step) !== 1) {
       this.untold.push(at);
       return;

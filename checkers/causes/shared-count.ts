@@ -119,10 +119,12 @@ function wrongBy(
   /** Why a number came to say less than it should, between the change that made it and another one. */
   const whyLess = (made: number, end: number): Cause | undefined => {
     if (made < 0 || made >= end || !accounts.between(made, end)) return undefined;
-    return (
-      firstOf(gaveBackLate(holders[0]!, made, end, wrong.atNs, count, input, evidence, related), whyMissing) ??
-      excessReturn(holders, made, end, overlap, count, input)
-    );
+    const late = firstOf(gaveBackLate(holders[0]!, made, end, wrong.atNs, count, input, evidence, related), whyMissing);
+    if (late) return late;
+    // Without what strangers gave back all that clients did may not have been enough.
+    const byStrangers = accounts.byStrangers(made, end);
+    const isEnough = byStrangers === 0 || (end === wrong.until && isFreeStill(wrong.left, byStrangers, count, input));
+    return isEnough ? excessReturn(holders, made, end, overlap, count, input) : undefined;
   };
   const made = wrong.left.exists === 'no' ? wrong.until : wrong.until > 0 ? accounts.madeAt(wrong.until - 1) : -1;
   if (made < 0) return undefined;
@@ -231,6 +233,17 @@ function lossOf({ list, at }: OwnChange, { until, left, line, atNs }: Wrong, cou
   // What time took of none is no loss; nor is it what a removal took.
   if (stood > 0 && change.how !== 'expired') return undefined;
   return { before: gone, seen, line: change.line, atNs: change.atNs, stood };
+}
+
+/** Whether the number would let one more in, had it stood for so many more. */
+function isFreeStill(
+  left: Change['before'],
+  more: number,
+  { direction, absent }: Count,
+  { model }: CheckInput,
+): boolean {
+  const stood = (numberIn(left, absent) - absent) * direction + more;
+  return model.kind === 'semaphore' ? stood < model.permits : stood <= 0;
 }
 
 /** Who gave back more, while a number was there, than it had taken of it and could have held when it was made. */

@@ -248,6 +248,11 @@ describe('readers', () => {
     expect(name({ between: (s) => by(s, 1.5, 'c4', 'DECR', READERS) })).toBe('count-expired');
   });
 
+  it('not where one gave back once too often, and a stranger made the number less, without which readers were counted', () => {
+    const less: Telling = (s) => by(by(s, 1.5, 'c4', 'DECR', READERS), 1.6, 'stranger', 'DECR', READERS);
+    expect(name({ second: [['INCR', READERS]], between: less })).toBe('unexplained');
+  });
+
   it('not where the writer was granted it before they were counted', () => {
     const early: Telling = (s) => script(s, 0.56, 'c3', ['EXISTS', KEY], ['SET', KEY, 'w', 'NX', 'PX', '5000']);
     expect(name({ writer: early, grantSent: 0.55 })).toBe('unexplained');
@@ -502,6 +507,11 @@ describe('permits', () => {
         KEY,
       );
     expect(name({ ...made2, between: counts })).toBe('count-expired');
+  });
+
+  it('although a stranger gave one back as well, where one was free without that', () => {
+    const both: Telling = (s) => by(giveBack(s, 1.5, 'c2'), 1.6, 'stranger', 'INCR', KEY);
+    expect(name({ between: both, third: (s) => take(s, 2.9995, 'c3', 1) })).toBe('returned-too-often');
   });
 
   it('not by a number below nothing, which a grant made, and another gave back what it had not taken', () => {
