@@ -12,10 +12,13 @@
  */
 import { type Change, ownersBy, ownersOf, storedBy, stores } from '../../harness/record/facts/commands/changes.js';
 import type { Origin, StoredState } from '../../harness/record/facts/commands/state.js';
+import type { Evidence } from '../../harness/record/facts/evidence.js';
+import { RECKONING_NS } from '../../harness/record/facts/key-writes.js';
 import { OP } from '../../harness/record/history-table.js';
 import type { CommandObservation, Operations } from '../../harness/vocabulary/history.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Cause, CauseLink } from '../../harness/vocabulary/verdict.js';
+import { wholeEvidenceOf } from './whole-evidence.js';
 
 /** What a client stored on a server. */
 export interface Stored {
@@ -81,18 +84,20 @@ function kindOf({ argv }: CommandObservation): string | undefined {
 export function storedAgain(
   stored: Stored,
   kinds: RequestKinds,
-  { history, observations }: CheckInput,
+  input: CheckInput,
   rest: readonly CauseLink[],
 ): Cause | undefined {
+  const { history, observations } = input;
+  const evidence = wholeEvidenceOf(input);
   const { node, client, source, key, value, atNs, line, row } = stored;
   const { operations: ops } = history;
   const release = firstReleaseOf(row, ops);
-  if (release === undefined) return undefined;
+  if (release === undefined || !evidence) return undefined;
   const sentNs = ops.sentNs[release]!;
   for (const [at, request] of observations.commands(sentNs, atNs)) {
     const { argv } = request;
     if (request.node !== node || request.source !== source || !argv.includes(key) || !argv.includes(value)) continue;
-    if (!kinds.onlyRemoves(request)) continue;
+    if (!kinds.onlyRemoves(request) || !ranSince(sentNs, at, stored, evidence)) continue;
     return {
       name: 'stored-again',
       sentence: `${client} stored ${key} on ${node} again after it had asked ${node} to remove that, over the same connection: it went on beside its own release.`,
@@ -105,6 +110,12 @@ export function storedAgain(
     };
   }
   return undefined;
+}
+
+/** What is read late may have run before: a client whose first round had no majority takes back what it stored, and stores it anew. */
+function ranSince(sentNs: number, line: number, { node, key }: Stored, evidence: Evidence): boolean {
+  const request = evidence.writes(node, key).find(({ observation }) => observation === line);
+  return request !== undefined && evidence.isPlaced(request) && request.ranNs >= sentNs - RECKONING_NS;
 }
 
 /** The row of the first release of what an acquire was granted. */

@@ -85,6 +85,23 @@ describe('without one of its links it is unexplained', () => {
     expect(nameOf({ givesBack: (story) => asksToRemove(story, 1.5) })).toBe('unexplained');
   });
 
+  it('that ran before the release was asked for, and was read late: the attempt took back what it stored, and stored it anew', () => {
+    const late = (lateMs: number) => {
+      const looked = (story: Story) => cycleOfC2(story).sample(0.2, 'r1');
+      const asks = (story: Story) =>
+        story
+          .command(2.05, 'r1', 'c1', ['EVALSHA', 'abc', '1', KEY, 'one'], -lateMs)
+          .command(2.05, 'r1', 'lua', ['get', KEY], -lateMs);
+      return nameOf({
+        before: looked,
+        givesBack: asks,
+        stores: (story) => story.take(2.1, 'r1', 'c1', 'one', -lateMs),
+      });
+    };
+    expect(late(20)).toBe('stored-again');
+    expect(late(980)).toBe('unexplained');
+  });
+
   it('that was about another value, or another server', () => {
     const about = (node: string, value: string) => (story: Story) =>
       story.command(2.05, node, 'c1', ['EVALSHA', 'abc', '1', KEY, value]).command(2.05, node, 'lua', ['get', KEY]);
