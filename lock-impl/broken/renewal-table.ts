@@ -1,13 +1,11 @@
 /**
  * SET NX PX whose renewals are kept in a table of the process, by the name of the lock: who is in it is being renewed. What is
  * in the table, and for how long, is what canaries get wrong.
- *
- * A renewal that fails, for whatever reason, is the end of the hold, and its client is told.
  */
 import type { LockDefinition, LockHold, TopologyAccess } from '../../harness/vocabulary/lock.js';
 import { tryUntilGranted } from '../attempts.js';
 import { defineLock } from '../define-lock.js';
-import { answerOf } from '../owned-key.js';
+import { keepRenewed, type Watchdog } from '../renewal.js';
 import { attempt, PAUSE_BETWEEN_TRIES } from '../set-nx-px.js';
 
 export interface TableParts {
@@ -24,7 +22,7 @@ export function renewalTable(name: string, parts: TableParts): LockDefinition {
     features: ['renews'],
     async connect(access) {
       const redis = await access.redis();
-      const table = new Map<string, AbortController>();
+      const table = new Map<string, Watchdog>();
       return {
         async acquire(key, options) {
           const hold = await tryUntilGranted(access, options, PAUSE_BETWEEN_TRIES, () =>
@@ -42,43 +40,33 @@ function tabledHold(
   key: string,
   plain: LockHold,
   leaseMs: number,
-  table: Map<string, AbortController>,
+  table: Map<string, Watchdog>,
   { forgetsTheLost, room }: TableParts,
 ): LockHold {
-  const lost = new AbortController();
   const drop = (name: string) => {
-    table.get(name)?.abort();
+    table.get(name)?.stop();
     table.delete(name);
   };
+  const renew = (hold: LockHold): Watchdog =>
+    keepRenewed(access, {
+      leaseMs,
+      grantSentNs: plain.grantSentNs!,
+      renew: async () => (await plain.extend!(leaseMs)) !== null,
+      renewed: (sentNs) => access.renewed(hold, sentNs, leaseMs),
+    });
   const hold: LockHold = {
     grantSentNs: plain.grantSentNs!,
-    lost: lost.signal,
     async release() {
-      if (lost.signal.aborted) return false;
+      if (hold.lost?.aborted) return false;
       drop(key);
       return plain.release();
     },
   };
-
-  const renewAgainAndAgain = async (stopped: AbortSignal) => {
-    for (;;) {
-      await access.sleep(leaseMs / 3, stopped);
-      if (stopped.aborted) return;
-      const sentNs = access.nowNs();
-      const answer = await answerOf(plain.extend!(leaseMs).then((extended) => extended !== null));
-      if (stopped.aborted) return;
-      if (answer.is !== 'yes') break;
-      access.renewed(hold, sentNs, leaseMs);
-    }
-    if (forgetsTheLost) drop(key);
-    lost.abort('a renewal failed');
-  };
-
-  if (!table.has(key)) {
-    const renewing = new AbortController();
-    table.set(key, renewing);
-    for (const oldest of [...table.keys()].slice(0, Math.max(0, table.size - room))) drop(oldest);
-    void renewAgainAndAgain(renewing.signal);
-  }
+  if (table.has(key)) return hold;
+  const watchdog = renew(hold);
+  hold.lost = watchdog.lost;
+  table.set(key, watchdog);
+  if (forgetsTheLost) watchdog.lost.addEventListener('abort', () => drop(key));
+  for (const oldest of [...table.keys()].slice(0, Math.max(0, table.size - room))) drop(oldest);
   return hold;
 }
