@@ -92,7 +92,7 @@ export function storedAgain(
   const { node, client, source, key, value, atNs, line, row } = stored;
   const { operations: ops } = history;
   const release = firstReleaseOf(row, ops);
-  if (release === undefined || !evidence) return undefined;
+  if (release === undefined || !evidence || mayBeOfLater(stored, ops)) return undefined;
   const sentNs = ops.sentNs[release]!;
   for (const [at, request] of observations.commands(sentNs, atNs)) {
     const { argv } = request;
@@ -116,6 +116,14 @@ export function storedAgain(
 function ranSince(sentNs: number, line: number, { node, key }: Stored, evidence: Evidence): boolean {
   const request = evidence.writes(node, key).find(({ observation }) => observation === line);
   return request !== undefined && evidence.isPlaced(request) && request.ranNs >= sentNs - RECKONING_NS;
+}
+
+/** A client that stores the same name in each acquire may have stored it for one that it was asked for after the release. */
+function mayBeOfLater({ row, atNs }: Stored, ops: Operations): boolean {
+  for (let later = row + 1; later < ops.count && ops.sentNs[later]! <= atNs; later++)
+    if (ops.op[later] === OP.acquire && ops.client[later] === ops.client[row] && ops.key[later] === ops.key[row])
+      return true;
+  return false;
 }
 
 /** The row of the first release of what an acquire was granted. */

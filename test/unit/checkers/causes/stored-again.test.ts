@@ -102,6 +102,15 @@ describe('without one of its links it is unexplained', () => {
     expect(late(980)).toBe('unexplained');
   });
 
+  it('that came when the next acquire had been asked for: a client of the same name each time may have stored it for that', () => {
+    const again = (at: number) => (story: Story) =>
+      asksToRemove(story, 2.05)
+        .refused('c1', at, at + 0.3)
+        .take(2.5, 'r1', 'c1', 'one');
+    expect(nameOf({ givesBack: again(2.6), stores: (story) => story })).toBe('stored-again');
+    expect(nameOf({ givesBack: again(2.4), stores: (story) => story })).toBe('unexplained');
+  });
+
   it('that was about another value, or another server', () => {
     const about = (node: string, value: string) => (story: Story) =>
       story.command(2.05, node, 'c1', ['EVALSHA', 'abc', '1', KEY, value]).command(2.05, node, 'lua', ['get', KEY]);
