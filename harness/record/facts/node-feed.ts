@@ -205,8 +205,10 @@ export class NodeFeed {
     const near = this.context.moves.filter(({ span }) => span.earliestNs <= nextNs && span.latestNs >= fromNs);
     const [move, ...others] = near;
     if (move === undefined || others.length > 0 || isMoving(move, fromNs, nextNs)) return undefined;
-    // The next look must find it set right.
-    if (Math.abs(this.skewsMs[this.looked]! - beforeMs) > RIGHT_WITHIN_MS) return undefined;
+    // The next look must find it set right, or as far off at the most: one that was asked before may be recorded after.
+    const gainedMs = this.skewsMs[this.looked]! - beforeMs;
+    const [least, most] = [Math.min(0, move.offsetMs), Math.max(0, move.offsetMs)];
+    if (gainedMs < least - RIGHT_WITHIN_MS || gainedMs > most + RIGHT_WITHIN_MS) return undefined;
     const { earliestNs, latestNs } = move.span;
     const ranNs = this.context.machineClock?.showed(serverWallMs, beforeMs + move.offsetMs, atNs);
     const isThen = ranNs !== undefined && ranNs >= earliestNs - RECKONING_NS && ranNs <= latestNs + RECKONING_NS;
