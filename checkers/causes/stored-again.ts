@@ -5,10 +5,11 @@
  * the release comes to that server first: what the renewal stores stays there until its lease ends.
  *
  * Named where the hold was granted, and over one connection, on which what is sent first comes first, a request that names the value came
- * before the one that stored it, and after the release had been asked for; and all that requests of its kind were ever seen to do to the
+ * before the one that stored it, and ran after the release had been asked for; and all that requests of its kind were ever seen to do to the
  * run's keys is to take away what their own client had stored.
  *
- * Excludes tries that failed, which have nothing to release; and requests of which the record has the beginning only.
+ * Excludes tries that failed, which have nothing to release; what may have been stored for a later acquire; requests of which it is not
+ * known when they ran; and those of which the record has the beginning only.
  */
 import { type Change, ownersBy, ownersOf, storedBy, stores } from '../../harness/record/facts/commands/changes.js';
 import type { Origin, StoredState } from '../../harness/record/facts/commands/state.js';
@@ -88,11 +89,12 @@ export function storedAgain(
   rest: readonly CauseLink[],
 ): Cause | undefined {
   const { history, observations } = input;
-  const evidence = wholeEvidenceOf(input);
   const { node, client, source, key, value, atNs, line, row } = stored;
   const { operations: ops } = history;
   const release = firstReleaseOf(row, ops);
-  if (release === undefined || !evidence || mayBeOfLater(stored, ops)) return undefined;
+  if (release === undefined || mayBeOfLater(stored, ops)) return undefined;
+  const evidence = wholeEvidenceOf(input);
+  if (!evidence) return undefined;
   const sentNs = ops.sentNs[release]!;
   for (const [at, request] of observations.commands(sentNs, atNs)) {
     const { argv } = request;

@@ -47,13 +47,6 @@ function tabledHold(
     table.get(name)?.stop();
     table.delete(name);
   };
-  const renew = (hold: LockHold): Watchdog =>
-    keepRenewed(access, {
-      leaseMs,
-      grantSentNs: plain.grantSentNs!,
-      renew: async () => (await plain.extend!(leaseMs)) !== null,
-      renewed: (sentNs) => access.renewed(hold, sentNs, leaseMs),
-    });
   const hold: LockHold = {
     grantSentNs: plain.grantSentNs!,
     async release() {
@@ -63,7 +56,12 @@ function tabledHold(
     },
   };
   if (table.has(key)) return hold;
-  const watchdog = renew(hold);
+  const watchdog = keepRenewed(access, {
+    leaseMs,
+    grantSentNs: plain.grantSentNs!,
+    renew: async () => (await plain.extend!(leaseMs)) !== null,
+    renewed: (sentNs) => access.renewed(hold, sentNs, leaseMs),
+  });
   hold.lost = watchdog.lost;
   table.set(key, watchdog);
   if (forgetsTheLost) watchdog.lost.addEventListener('abort', () => drop(key));
