@@ -23,6 +23,8 @@ interface Telling {
   /** When c1 asks, and is granted the lock. */
   asked?: number;
   granted?: number;
+  /** Whether the record shows how r1 granted it to c1. */
+  isSeen?: boolean;
 }
 
 const pushed = (s: Story) => s.command(1.2, 'r1', 'c2', ['RPUSH', QUEUE, 'c2@1']);
@@ -39,6 +41,7 @@ function name({
   earlierFrom,
   asked = 2,
   granted = 2.5,
+  isSeen = true,
 }: Telling = {}) {
   const story = fairStory(deadline);
   story.deployed(quorum).watch(watchedFrom, 'r1').sample(0.5, 'r1');
@@ -57,10 +60,8 @@ function name({
   );
   story.grant('c2', 4, { sent: 1, began: 1.001 });
   story.grant('c1', granted, { sent: asked, began: asked + 0.001 }).release('c1', granted + 0.5);
-  story
-    .take(granted - 0.001, 'r1', 'c1', 'c1@2')
-    .sample(3.2, 'r1')
-    .command(granted + 1, 'r1', 'c1', ['DEL', KEY]);
+  if (isSeen) story.take(granted - 0.001, 'r1', 'c1', 'c1@2');
+  story.sample(3.2, 'r1').command(granted + 1, 'r1', 'c1', ['DEL', KEY]);
   const input = story.take(3.999, 'r1', 'c2', 'c2@1').sample(6, 'r1').input();
   const observations = { ...input.observations, ...(commandCount !== undefined && { commandCount }) };
   const { violations } = fifo.check({ ...input, observations });
@@ -116,6 +117,8 @@ describe('not named', () => {
     const queues = (s: Story) => pushed(s.command(1.1, 'r1', 'c1', ['RPUSH', QUEUE, 'c1@2']));
     expect(name({ queues })).toBe('place-removed');
     expect(name({ queues, removed: taken(2.7, 'c3') })).toBe('unexplained');
+    expect(name({ queues, isSeen: false })).toBe('place-removed');
+    expect(name({ queues, isSeen: false, removed: taken(2.7, 'c3') })).toBe('unexplained');
     const timed = (ms: number) => (s: Story) => s.command(1.8, 'r1', 'c3', ['PEXPIRE', QUEUE, String(ms)]);
     const stored = (s: Story) => s.command(3.1, 'r1', 'c4', ['RPUSH', QUEUE, 'c4@1']);
     expect(name({ queues, removed: (s) => stored(timed(500)(s)) })).toBe('place-expired');
