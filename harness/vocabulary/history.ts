@@ -162,7 +162,7 @@ export type EffectKind =
   | { kind: 'killed'; who: string[] }
   /** The host lost power: what was left of the files that its server had written. A server that was down then had none to lose. */
   | { kind: 'lost-power'; who: string[]; mode: PowerCut['mode']; files: FileAfterPowerCut[] }
-  /** The server lost its data, or what its persistence had not saved. */
+  /** The server lost its data, or whatever its persistence had not saved. */
   | { kind: 'forgot'; who: string[] }
   /** Whatever `from` sends to `to` is dropped. Directed: both ways are two pairs. */
   | { kind: 'cut'; pairs: [from: string, to: string][] }

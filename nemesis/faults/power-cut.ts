@@ -28,7 +28,7 @@ export const powerCut: NemesisFault = {
     proof:
       'Each process is read back as dead, with its threads and children; the sizes of all its files before and after, and what was durable of them, are in the record. The restart is proved by its PONG. Refused where the server did not load the library (static, setuid).',
     breaks:
-      'With `appendfsync everysec` what was granted in the last second: exclusion (`node-forgot`) on a single server, and on independent nodes where a bare majority had granted. `aof-always` syncs before it answers and forgets nothing; `WAITAOF 1 0` waits for that lock by lock.',
+      'With `appendfsync everysec` what was granted in the last second, also what the server had not written yet because a sync was under way: exclusion (`node-forgot`) on a single server, and on independent nodes where a bare majority had granted. `aof-always` syncs before it answers and forgets nothing; `WAITAOF 1 0` waits for that lock by lock.',
   },
   effects: ['killed', 'lost-power', 'forgot'],
   targets: ['primary', 'one', 'minority', 'replica', 'sentinel', 'majority', 'all'],
@@ -69,8 +69,7 @@ export const powerCut: NemesisFault = {
           targets: namesOf(struck),
           did: lost.map(({ did }) => did).join('; '),
           proof: [down.proof, ...lost.map(({ proof }) => proof)].join('; '),
-          // What may have been forgotten by a kill is known here.
-          effects: [...down.effects.filter(({ kind }) => kind !== 'forgot'), ...lost.flatMap(({ effects }) => effects)],
+          effects: [...down.effects, ...lost.flatMap(({ effects }) => effects)],
         },
         heal: () => inForce.heal(),
       };
@@ -107,13 +106,15 @@ async function losePower({ name, node }: StruckNode, cut: PowerCut, context: Nem
     context.levers.kill.expectDamage(node);
   const sinceNs = context.clock.nowNs();
   const less = files.filter(hasLost);
-  const keepsNoLog = node.kind === 'redis' && (context.persistence === 'none' || context.persistence === 'rdb');
+  // What is not synced before the answer need not even be written, as with `everysec` while a sync is under way
+  // (`flushAppendOnlyFile` in Redis): the files do not tell all that was forgotten, and it is recorded with the death.
+  const isRecorded = node.kind === 'redis' && killForgets(context.persistence);
   return {
-    did: `${name} lost power: ${lossWords(files)}`,
+    did: `${name} lost power: ${lossWords(files)}${isRecorded && less.length === 0 ? ', and what it had not written is gone' : ''}`,
     proof: `its files are rebuilt: ${files.map(({ name: file, leftBytes }) => `${file} has ${leftBytes} bytes`).join(', ') || 'it has none'}`,
     effects: [
       { kind: 'lost-power', who: [name], mode: cut.mode, files, sinceNs, untilNs: sinceNs },
-      ...(keepsNoLog || less.length > 0 ? [{ kind: 'forgot' as const, who: [name], sinceNs }] : []),
+      ...(!isRecorded && less.length > 0 ? [{ kind: 'forgot' as const, who: [name], sinceNs }] : []),
     ],
   };
 }
