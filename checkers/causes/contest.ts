@@ -6,7 +6,7 @@
 import { stores } from '../../harness/record/facts/commands/changes.js';
 import type { Evidence } from '../../harness/record/facts/evidence.js';
 import type { Grant } from '../../harness/record/facts/grants.js';
-import { type KeyWrite, keeps } from '../../harness/record/facts/key-writes.js';
+import { type KeyWrite, keeps, RECKONING_NS } from '../../harness/record/facts/key-writes.js';
 import type { Overlap } from '../../harness/record/facts/overlaps.js';
 import { moment } from '../../harness/record/facts/words.js';
 import type { CauseLink, CauseName, Hold } from '../../harness/vocabulary/verdict.js';
@@ -161,6 +161,32 @@ function takenAnew(reached: KeyWrite, writes: readonly KeyWrite[]): KeyWrite | u
 /** Whether a write stored the owner's value again where it was: one that found it gone is a grant of its own. */
 function leaves(write: KeyWrite, owner: string): boolean {
   return keeps(write, owner) && stores(write.before!, owner) === 'yes';
+}
+
+/**
+ * Whether the one who got the key asked what it holds: by the command that stored, or in whose answer that is told, or before that in the
+ * same attempt, but not before the key may have gone. Say c2's plain SET stores whatever is there: it is granted the lock be the key lost
+ * or not. Of a third one no attempt is known.
+ */
+export function hasAsked({ earlier, later, gone, tenure, key }: Contest, evidence: Evidence): boolean {
+  if (!gone.blind) return true;
+  if (gone !== later.write) return false;
+  const [loss] = tenure.losses;
+  const mayHaveFoundNone = ({ observation, atNs }: KeyWrite) => {
+    // What a server prints is in order; that it was evicted or over is learnt of at some time after.
+    if (loss?.how === 'gap' || loss?.how === 'command') return observation > loss.line;
+    return atNs >= (loss?.ranFromNs ?? earlier.write.atNs);
+  };
+  return evidence
+    .writes(gone.node, key)
+    .some(
+      (write) =>
+        write.client === later.hold.client &&
+        write.ranNs > later.hold.grantSentNs - RECKONING_NS &&
+        write.observation < gone.observation &&
+        mayHaveFoundNone(write) &&
+        !write.blind,
+    );
 }
 
 /** A grant ran by then: its line may have been read later, but its client had the answer. */

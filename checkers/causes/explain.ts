@@ -13,7 +13,7 @@ import type { Cause, CauseLink, Hold } from '../../harness/vocabulary/verdict.js
 import { adoptedStaleKey } from './adopted-stale-key.js';
 import { askingUnasked } from './asking-unasked.js';
 import { causeBetween } from './broken-hold.js';
-import { type Contest, contestsOf, type Explanation, type Reason } from './contest.js';
+import { type Contest, contestsOf, type Explanation, hasAsked, type Reason } from './contest.js';
 import { counterBehind } from './counter-behind.js';
 import { counterForgotten } from './counter-forgotten.js';
 import { counterLost } from './counter-lost.js';
@@ -227,8 +227,14 @@ function nameOf(explanations: readonly Explanation[], later: Hold, evidence: Evi
   return names.find(isNeeded) ?? names[0]!;
 }
 
+/** They tell of a key that was there. */
+const OF_WHAT_IS_THERE: readonly Reason[] = [overwritten, grantedBeside];
+
+/** What became of a key has let in nobody who never asked for it. */
 function explain(contest: Contest, evidence: Evidence, tried: readonly Reason[]): Explanation | undefined {
+  const asked = hasAsked(contest, evidence);
   for (const reason of tried) {
+    if (!asked && !OF_WHAT_IS_THERE.includes(reason)) continue;
     const explanation = reason(contest, evidence);
     if (explanation) return explanation;
   }

@@ -53,6 +53,7 @@ export function storedWrite(
     script: false,
     effect: 'take',
     conditional: true,
+    blind: false,
     value,
     expiresWallMs: leftMs < 0 ? Number.POSITIVE_INFINITY : serverWallMs + leftMs,
   };

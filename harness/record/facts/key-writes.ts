@@ -44,6 +44,8 @@ export interface KeyWrite {
   comparing?: true;
   /** Of a script: it asked for another key, too, before it wrote, and may have gone by what that holds. */
   askedElsewhere?: true;
+  /** It wrote what it was to write whatever others have stored there, and was not answered what that is either. */
+  blind: boolean;
   /** What was stored to name the owner. */
   value?: string;
   /** The time to live that was asked for; undefined: none. */
@@ -167,6 +169,7 @@ export class NodeWrites {
     for (const key of named) {
       const write = this.byLine.get(key)?.get(script.line);
       if (write && !script.written.has(key)) {
+        if (!isBlind(name, argv)) write.blind = false;
         write.conditional ??= asks || (script.hasAsked ? undefined : false);
         if (READS_OWNER.has(name)) write.comparing = true;
         if (!asks && [...script.asked].some((one) => one !== key)) write.askedElsewhere = true;
@@ -231,6 +234,8 @@ function blank(node: string, observation: number, command: CommandObservation, r
     script,
     effect: 'none',
     conditional: script ? undefined : isConditional(name, argv),
+    // Of a script what it calls decides.
+    blind: script || isBlind(name, argv),
     expiresWallMs: Number.POSITIVE_INFINITY,
   };
   if (client !== undefined) write.client = client;
@@ -240,6 +245,16 @@ function blank(node: string, observation: number, command: CommandObservation, r
 function isConditional(name: string, argv: readonly string[]): boolean {
   if (name === 'SET') return argv.slice(3).some((word) => /^(NX|XX|IF(EQ|NE|DEQ|DNE))$/i.test(word));
   return name === 'SETNX' || name === 'HSETNX' || name === 'MSETNX';
+}
+
+/** They store, or remove, and are answered nothing of what others have stored there. */
+const BLIND: ReadonlySet<string> = new Set(
+  'SETEX PSETEX MSET HSET HMSET HDEL SADD SREM ZADD ZREM LREM DEL UNLINK'.split(' '),
+);
+
+function isBlind(name: string, argv: readonly string[]): boolean {
+  if (name === 'SET') return !isConditional(name, argv) && !argv.slice(3).some((word) => /^GET$/i.test(word));
+  return BLIND.has(name);
 }
 
 /** Which of what clients stored under a key several of them did: where a request stores more, that names no owner (`mode`). */

@@ -23,6 +23,52 @@ describe('node-forgot', () => {
     (story: Story) =>
       story.fault(at, 0, 'kill', 'strike', { effects: kinds.map((kind) => ({ kind, who: ['r1'] })) });
 
+  it('needs the next one to have asked, after the key may have gone: who stores whatever is there is let in by no loss', () => {
+    const lost = () => restarted().sample(2.4, 'r1', back);
+    const stores = (argv: string[], story = lost()) => causeNames(story.command(SECOND_TAKE, 'r1', 'c2', argv));
+    const plain = ['SET', KEY, 'value-of-c2', 'PX', '5000'];
+    expect(stores(plain)).toEqual(['unexplained']);
+    expect(stores([...plain, 'NX'])).toEqual(['node-forgot']);
+    expect(stores([...plain, 'GET'])).toEqual(['node-forgot']);
+    expect(stores(['GETSET', KEY, 'value-of-c2'])).toEqual(['node-forgot']);
+    expect(stores(['PSETEX', KEY, '5000', 'value-of-c2'])).toEqual(['unexplained']);
+    const asks = (at: number, client: string, story = lost()) => story.command(at, 'r1', client, ['GET', KEY]);
+    expect(stores(plain, asks(2.9985, 'c2'))).toEqual(['node-forgot']);
+    expect(stores(plain, asks(2.9985, 'c3'))).toEqual(['unexplained']);
+    expect(stores(plain, lost().command(2.9985, 'r1', 'c2', ['DEL', KEY]))).toEqual(['unexplained']);
+    // In an earlier attempt; or in the same, before it may have gone; or somebody else was let have it first.
+    const attempt = (sentAt: number, askedAt: number, also = (story: Story) => story) => {
+      const story = new Story().up('c1').up('c2').grant('c1', 1).grant('c2', 3, { grantSent: sentAt });
+      story.release('c1', 4).release('c2', 4).watch(0, 'r1').sample(0.5, 'r1').take(FIRST_TAKE, 'r1', 'c1');
+      story.sample(1.2, 'r1', { owner: 'value-of-c1' });
+      if (askedAt < 2) asks(askedAt, 'c2', story);
+      story.watch(2, 'r1', false).watch(2.3, 'r1').sample(2.4, 'r1', back);
+      if (askedAt > 2) asks(askedAt, 'c2', story);
+      return stores(plain, also(story));
+    };
+    expect(attempt(2.8, 2.85)).toEqual(['node-forgot']);
+    expect(attempt(2.8, 2.7)).toEqual(['unexplained']);
+    expect(attempt(1.4, 1.5)).toEqual(['unexplained']);
+    expect(attempt(1.4, 2.5)).toEqual(['node-forgot']);
+    const another =
+      (...how: string[]) =>
+      (story: Story) =>
+        story.command(2.6, 'r1', 'c3', ['SET', KEY, 'value-of-c3', 'PX', '5000', ...how]).unlock(2.7, 'r1', 'c3');
+    expect(attempt(2.8, 2.85, another())).toEqual(['unexplained']);
+    expect(attempt(2.8, 2.85, another('NX'))).toEqual(['node-forgot']);
+    expect(attempt(2.45, 2.5, another())).toEqual(['unexplained']);
+    const script = (...calls: string[][]) => {
+      const story = lost().command(SECOND_TAKE, 'r1', 'c2', ['EVAL', 'script', '1', KEY, 'value-of-c2']);
+      for (const argv of calls) story.command(SECOND_TAKE, 'r1', 'lua', argv);
+      return causeNames(story);
+    };
+    expect(script(plain)).toEqual(['unexplained']);
+    expect(script(['get', KEY], plain)).toEqual(['node-forgot']);
+    expect(script(plain, ['pttl', KEY])).toEqual(['unexplained']);
+    expect(script(['del', KEY], plain)).toEqual(['unexplained']);
+    expect(script(['get', `${KEY}:of-another`], plain)).toEqual(['unexplained']);
+  });
+
   it('needs the key to have stayed away', () => {
     const found = restarted()
       .sample(2.4, 'r1', back)

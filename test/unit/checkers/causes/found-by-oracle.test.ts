@@ -17,7 +17,8 @@ function names(story: Story): string[] {
   return mutualExclusion.check(story.input()).violations.map(({ cause }) => cause.name);
 }
 
-const overwrites = (story: Story) => story.command(2.999, 'r1', 'c2', ['SET', KEY, 'value-of-c2', 'PX', '5000']);
+const overwrites = (story: Story) =>
+  story.command(2.9989, 'r1', 'c2', ['GET', KEY]).command(2.999, 'r1', 'c2', ['SET', KEY, 'value-of-c2', 'PX', '5000']);
 
 it('a key that was removed by emptying the whole database was not overwritten', () => {
   expect(names(overwrites(broken().take(0.999, 'r1', 'c1')))).toEqual(['overwritten']);

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { mutualExclusion } from '../../../../checkers/exclusion/mutual-exclusion.js';
 import { KEY, Story } from '../build.js';
-import { causeNames, FIRST_TAKE, grantedByR1, SECOND_TAKE, twoGrants } from './two-grants.js';
+import { causeNames, FIRST_TAKE, grantedByR1, overwrites, SECOND_TAKE, twoGrants } from './two-grants.js';
 
 const causeOf = (story: Story) => mutualExclusion.check(story.input()).violations[0]!.cause;
 const texts = (story: Story) => causeOf(story).chain.map(({ text }) => text);
@@ -48,13 +48,15 @@ describe('what cut two servers from each other', () => {
   it('is told with what the new primary had instead', () => {
     const looked = (fields: Parameters<Story['sample']>[2]) =>
       texts(
-        grantedByR1()
-          .watch(0, 'r2')
-          .sample(0.4, 'r2', { role: 'replica' })
-          .sample(1.1, 'r1', { owner: 'value-of-c1' })
-          .sample(2, 'r2', { role: 'replica' })
-          .sample(2.5, 'r2', fields)
-          .command(SECOND_TAKE, 'r2', 'c2', ['SET', KEY, 'value-of-c2', 'PX', '5000']),
+        overwrites(
+          grantedByR1()
+            .watch(0, 'r2')
+            .sample(0.4, 'r2', { role: 'replica' })
+            .sample(1.1, 'r1', { owner: 'value-of-c1' })
+            .sample(2, 'r2', { role: 'replica' })
+            .sample(2.5, 'r2', fields),
+          'r2',
+        ),
       );
     expect(looked({})).toContain('r2, as primary, had no lock:0');
     expect(looked({ owner: 'of-c9' })).toContain('r2, as primary, had another owner for lock:0');

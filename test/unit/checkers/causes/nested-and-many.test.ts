@@ -39,7 +39,10 @@ it('a permit that another one gave back is explained as a lock is', () => {
 
 describe('of several permits that were held when one too many was granted', () => {
   const member = (story: Story, at: number, client: string) =>
-    story.command(at, 'r1', client, ['ZADD', KEY, '9999', `value-of-${client}`]);
+    story
+      .command(at, 'r1', client, ['EVAL', 'script', '1', KEY, `value-of-${client}`])
+      .command(at, 'r1', 'lua', ['zcard', KEY])
+      .command(at, 'r1', 'lua', ['zadd', KEY, '9999', `value-of-${client}`]);
   /** c1's permit is there from 1 s on, c2's and c3's from 2.6 and 3 s on; c2 gives its own back first. */
   const told = (meanwhile: (story: Story) => Story) => {
     const story = new Story().promised({ kind: 'semaphore', permits: 2 }).up('c1').up('c2').up('c3');

@@ -202,7 +202,12 @@ describe('who removes what is there whosever it is', () => {
       member(story, 1.999, 'c1', 'ZADD', '9999', 'value-of-c1');
       return causeNames(
         member(
-          lostAt(story.sample(2.4, 'r1', { owner: '"(a sorted set)"' }), 2.5).sample(3, 'r1', back),
+          member(
+            lostAt(story.sample(2.4, 'r1', { owner: '"(a sorted set)"' }), 2.5).sample(3, 'r1', back),
+            3.998,
+            'c2',
+            'ZCARD',
+          ),
           3.999,
           'c2',
           'ZADD',

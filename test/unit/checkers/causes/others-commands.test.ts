@@ -37,6 +37,7 @@ describe('shortened-by-other', () => {
     const enters = (at: number, client: string, ms: number) =>
       story
         .command(at, 'r1', client, ['EVAL', 'script', '1', KEY, client, String(ms)])
+        .command(at, 'r1', 'lua', ['hexists', KEY, 'writer'])
         .command(at, 'r1', 'lua', ['hset', KEY, client, '1'])
         .command(at, 'r1', 'lua', ['pexpire', KEY, String(ms)]);
     enters(0.999, 'c1', 5_000);
@@ -93,6 +94,7 @@ describe('released-by-other', () => {
     const enters = (at: number, client: string, skewMs = 0) =>
       story
         .command(at, 'r1', client, ['EVAL', 'take', '1', KEY, client, '5000'], skewMs)
+        .command(at, 'r1', 'lua', ['hlen', KEY], skewMs)
         .command(at, 'r1', 'lua', ['hset', KEY, client, String(EPOCH_WALL_MS + at * 1_000 + skewMs + 5_000)], skewMs);
     enters(FIRST_TAKE, 'c1');
     const effects: FaultEffect[] = [{ kind: 'clock-jumped', who: ['r1'], offsetMs }];

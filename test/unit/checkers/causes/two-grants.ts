@@ -16,9 +16,11 @@ export function grantedByR1(): Story {
   return twoGrants().watch(0, 'r1').sample(0.5, 'r1').take(FIRST_TAKE, 'r1', 'c1');
 }
 
-/** The take of c2 by a SET that asks for nothing. */
+/** The take of c2 by a SET that asks for nothing, after it had asked: what it was answered is not recorded. */
 export function overwrites(story: Story, node = 'r1'): Story {
-  return story.command(SECOND_TAKE, node, 'c2', ['SET', KEY, 'value-of-c2', 'PX', '5000']);
+  return story
+    .command(SECOND_TAKE - 0.0001, node, 'c2', ['GET', KEY])
+    .command(SECOND_TAKE, node, 'c2', ['SET', KEY, 'value-of-c2', 'PX', '5000']);
 }
 
 /** The names of the causes of all overlaps, earliest first. */

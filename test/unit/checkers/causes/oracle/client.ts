@@ -191,6 +191,7 @@ export class LockClient {
     const attempt: Attempt = {
       client: this.name,
       value: own,
+      isBlind: program.form === 'set',
       leaseMs: program.leaseMs,
       sentNs: sim.nowNs,
       stored: new Map(),

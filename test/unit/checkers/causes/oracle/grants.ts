@@ -45,6 +45,8 @@ export type Loss = LossReason & {
 export interface Attempt {
   readonly client: string;
   readonly value: string;
+  /** It asks for nobody. */
+  readonly isBlind: boolean;
   readonly leaseMs: number;
   sentNs: number;
   /** By node that a client asked: when it was carried out there. */

@@ -36,8 +36,10 @@ export function trueCauses(one: LivedHold, other: LivedHold, lived: Lived): Set<
   if (nodeA === nodeB) return new Set(contest(a, b, nodeA));
   const ranA = a.stored.get(nodeA.name)!;
   const ranB = b.stored.get(nodeB.name)!;
-  if (ranA < ranB || one.fromNs <= other.fromNs) for (const name of between(a, nodeA, b, nodeB)) found.add(name);
-  if (ranB < ranA || other.fromNs <= one.fromNs) for (const name of between(b, nodeB, a, nodeA)) found.add(name);
+  if (ranA < ranB || one.fromNs <= other.fromNs)
+    for (const name of letIn(b, between(a, nodeA, b, nodeB))) found.add(name);
+  if (ranB < ranA || other.fromNs <= one.fromNs)
+    for (const name of letIn(a, between(b, nodeB, a, nodeA))) found.add(name);
   return found;
 }
 
@@ -82,7 +84,12 @@ function notStored(a: Attempt, b: Attempt, lived: Lived): Set<string> {
 /** Both were asked of the same node. */
 function contest(a: Attempt, b: Attempt, node: Node): string[] {
   const [earlier, later] = a.stored.get(node.name)! < b.stored.get(node.name)! ? [a, b] : [b, a];
-  return lostBy(earlier, later, node);
+  return letIn(later, lostBy(earlier, later, node));
+}
+
+/** Who stores whatever is there was let in by nothing that became of it before. */
+function letIn(later: Attempt, names: readonly string[]): string[] {
+  return names.filter((name) => !later.isBlind || name === 'overwritten');
 }
 
 /** The later one was granted by another node than the earlier one. */
