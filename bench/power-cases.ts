@@ -21,8 +21,11 @@ export interface PowerCase {
 /** Of a trial's flags, those that say what the clients do, and what is deployed. What happens to them is for the search to find. */
 const KEPT = ['--workload', '--lease', '--wait', '--hold', '--keys', '--clients', '--nodes', '--persistence'];
 
-/** Only trials whose mistake is a finding; where "cannot tell" is the answer, a hunt has nothing to keep. */
-export function powerCases(roles: readonly string[]): PowerCase[] {
+/**
+ * Only trials whose mistake is a finding; where "cannot tell" is the answer, a hunt has nothing to keep. `on`: on this topology in place
+ * of each trial's, those that can.
+ */
+export function powerCases(roles: readonly string[], on?: string): PowerCase[] {
   const ofTrials = trials.flatMap((trial): PowerCase[] => {
     const { canary, caught } = trial;
     if ('counted' in caught) return [];
@@ -39,7 +42,13 @@ export function powerCases(roles: readonly string[]): PowerCase[] {
     const on = serverFor(serverNeeds ? { serverNeeds } : locks[lock]!);
     return { lock, role: 'sound', argv: [...topologyOf(lock, flags), ...conductOf(flags), ...faults], ...on };
   });
-  return onceEach([...ofTrials, ...ofSounds]).filter(({ role }) => roles.includes(role));
+  const cases = [...ofTrials, ...ofSounds].filter(({ role }) => roles.includes(role));
+  return onceEach(on === undefined ? cases : cases.flatMap((one) => movedTo(on, one)));
+}
+
+function movedTo(topology: string, one: PowerCase): PowerCase[] {
+  const can = builtinLock(one.lock)!.topologies.some((name) => name === topology);
+  return can ? [{ ...one, argv: ['--topology', topology, ...one.argv.slice(2)] }] : [];
 }
 
 /** What breaks every lock, a server that forgets say, breaks a canary too, and shows nothing of its mistake. */

@@ -32,6 +32,7 @@ interface PowerFlags {
   workers?: number;
   record?: string;
   topology?: string;
+  on?: string;
 }
 
 /** Of one lock. */
@@ -55,7 +56,7 @@ interface Counted {
 /** Prints a line for each lock as it is done, and how many there are of each kind. */
 export async function benchPower(argv: string[]): Promise<void> {
   const flags = flagsOf(argv);
-  const cases = powerCases(flags.roles.split(',')).filter(
+  const cases = powerCases(flags.roles.split(','), flags.on).filter(
     ({ lock, argv }) =>
       (flags.only === undefined || lock.includes(flags.only)) &&
       (flags.topology === undefined || flags.topology.split(',').includes(argv[1]!)),
@@ -87,6 +88,7 @@ function flagsOf(argv: string[]): PowerFlags {
     .addOption(new Option('--seed <n>').argParser(wholeNumberIn(0, 2 ** 31)).default(1))
     .addOption(new Option('--only <text>', 'locks with this in their name'))
     .addOption(new Option('--topology <list>', 'locks on these only'))
+    .addOption(new Option('--on <topology>', 'on another topology than their trials, those that can'))
     .addOption(new Option('--roles <list>', 'canary, twin, sound').default('canary,twin,sound'))
     .addOption(new Option('--workers <n>', 'locks at once (default: one a core)').argParser(wholeNumberIn(1, 256)))
     .addOption(new Option('--record <file>', 'where what is done is kept, and is not done again'));

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { expect, test } from 'vitest';
-import { powerCases, showsMistake, tellsCause } from '../../../bench/power-cases.js';
+import { caseId, powerCases, showsMistake, tellsCause } from '../../../bench/power-cases.js';
 import { addHuntFlags } from '../../../cli/hunt/flags.js';
 import { SEARCHED_BY_DEFAULT } from '../../../nemesis/index.js';
 import { trials } from '../../../selftest/index.js';
@@ -43,6 +43,16 @@ test('a lock that is sound under some faults only is hunted with these', () => {
   const [semaphore, ...others] = powerCases(['sound']).filter(({ lock }) => lock === 'semaphore');
   expect(others).toEqual([]);
   expect(semaphore!.argv.slice(-2)).toEqual(['--faults', 'clock,drift']);
+});
+
+test('on another topology those are hunted that can be used there, each once', () => {
+  const moved = powerCases(['sound'], 'sentinel');
+  expect(new Set(moved.map(({ argv }) => argv.slice(0, 2).join(' ')))).toEqual(new Set(['--topology sentinel']));
+  const locks = moved.map(({ lock }) => lock);
+  expect(locks).toContain('watchdog');
+  expect(locks).not.toContain('redlock');
+  expect(new Set(moved.map(caseId)).size).toBe(moved.length);
+  expect(powerCases(['twin'], 'redlock').map(({ lock }) => lock)).toContain('broken/half-quorum-mended');
 });
 
 test('no case has a flag that a hunt does not know', () => {
