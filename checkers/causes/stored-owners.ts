@@ -2,7 +2,7 @@
  * Whose an owner is that a server had stored: of the client that asks, certainly of another one, or not known.
  *
  * It is another client's if that client stored it itself, in an attempt that was granted (`own-stores.ts`); or in one that was
- * not, if no third client ever named it in a command. A holder that is done by its own word may leave its key to the next one
+ * not, if no third client ever named it in a command, nor any script of a third one's. A holder that is done by its own word may leave its key to the next one
  * and only tell it so: from then on it is not known whose it is.
  */
 import type { Origin } from '../../harness/record/facts/commands/state.js';
@@ -36,6 +36,12 @@ export interface StoredOwner {
   readonly ranFromNs: number;
 }
 
+/** Who named an owner: in what was sent, or by what a script of theirs made of that. */
+interface Namers {
+  readonly sent: Set<string>;
+  readonly composed: Set<string>;
+}
+
 interface Did {
   readonly callNs: number;
   /** Infinity: it may have sent something at any later time, until its client began something else. */
@@ -59,7 +65,7 @@ export class StoredOwners {
   private readonly holdsOfOwner = new Map<string, Stored>();
   /** Owners that were found and could not be told. */
   private readonly unknown = new Set<string>();
-  private named: ReadonlyMap<string, ReadonlySet<string>> = new Map();
+  private named: ReadonlyMap<string, Namers> = new Map();
   /** By client and resource, in order. */
   private did: ReadonlyMap<string, readonly Did[]> = new Map();
 
@@ -108,16 +114,7 @@ export class StoredOwners {
   /** Looks through the record for who named the owners that could not be told. */
   lookForNames(): void {
     if (this.unknown.size === 0) return;
-    const named = new Map<string, Set<string>>();
-    const { observations } = this.input;
-    for (const [, { client, argv }] of observations.commands(Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY)) {
-      if (client === undefined) continue;
-      for (const argument of argv) {
-        if (!this.unknown.has(argument)) continue;
-        named.set(argument, (named.get(argument) ?? new Set()).add(this.slotOf(client)));
-      }
-    }
-    this.named = named;
+    this.named = namersOf(this.unknown, this.input.observations, (client) => this.slotOf(client));
     this.did = whatClientsDid(this.input.history);
   }
 
@@ -126,8 +123,8 @@ export class StoredOwners {
     const { owner, by } = found;
     if (by?.client === undefined) return 'unclear';
     this.unknown.add(owner);
-    const named = this.named.get(owner);
-    const isItsOwn = named?.size === 1 && named.has(this.slotOf(by.client)) && this.whileAsking(found, by.client);
+    const slot = this.slotOf(by.client);
+    const isItsOwn = isNamedBy(slot, this.named.get(owner)) && this.whileAsking(found, by.client);
     return isItsOwn ? { client: by.client, onlyAsked: true } : 'foreign';
   }
 
@@ -154,6 +151,42 @@ export class StoredOwners {
     const { grantSentNs, untilNs } = this.holds;
     return grantSentNs[k]! <= atNs && (untilNs[k]! >= atNs || this.holds.endedByDeath(k));
   }
+}
+
+/**
+ * Who named these owners in commands on keys of the run. What a script calls is its sender's: one that is given `c2` and `7` may put
+ * `c2:7` in a queue, which c2 itself never sends.
+ */
+function namersOf(
+  owners: ReadonlySet<string>,
+  observations: CheckInput['observations'],
+  slotOf: (client: string) => string,
+): ReadonlyMap<string, Namers> {
+  const namers = new Map<string, Namers>();
+  /** By node, who sent the last command that no script called. */
+  const senders = new Map<string, string | undefined>();
+  for (const [, { node, source, client, argv }] of observations.commands(
+    Number.NEGATIVE_INFINITY,
+    Number.POSITIVE_INFINITY,
+  )) {
+    const isCalled = source === 'lua';
+    if (!isCalled) senders.set(node, client);
+    const sender = isCalled ? senders.get(node) : client;
+    if (sender === undefined) continue;
+    for (const argument of argv) {
+      if (!owners.has(argument)) continue;
+      const of = namers.get(argument) ?? { sent: new Set(), composed: new Set() };
+      of[isCalled ? 'composed' : 'sent'].add(slotOf(sender));
+      namers.set(argument, of);
+    }
+  }
+  return namers;
+}
+
+/** Whether a client sent an owner itself, and nobody else named it in any way. */
+function isNamedBy(slot: string, namers: Namers | undefined): boolean {
+  if (!namers?.sent.has(slot)) return false;
+  return [...namers.sent, ...namers.composed].every((one) => one === slot);
 }
 
 /** What each client did with a resource, in order: it does so one after the other. */

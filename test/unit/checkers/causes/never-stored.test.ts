@@ -444,6 +444,21 @@ describe('whose it is that was stored', () => {
       expect(found(names(byScript(), 'c1'))).toEqual([]);
     });
 
+    it('is not where a script of a third one had made it of what that one sent: who polls may let in whoever is next', () => {
+      const NEXT = `${KEY}:next`;
+      const letIn = (by: string) =>
+        run()
+          .command(0.6, 'r1', 'c3', ['DEL', NEXT])
+          .command(4.1, 'r1', by, ['EVALSHA', 'queue', '1', NEXT, 'c2', '7'])
+          .command(4.1, 'r1', 'lua', ['set', NEXT, 'c2:7'])
+          .refused('c3', 4.15, 4.3)
+          .command(4.21, 'r1', 'c3', ['GETDEL', NEXT])
+          .command(4.22, 'r1', 'c3', ['SET', KEY, 'c2:7', 'PX', '5000', 'NX'])
+          .command(6.9, 'r1', 'c3', ['DEL', KEY]);
+      expect(found(letIn('c3'))).toEqual(SECOND_OF_C2);
+      expect(found(letIn('c2'))).toEqual([]);
+    });
+
     it('is not where it was releasing, or the one that it left is not known', () => {
       const handed = run()
         .grant('c1', 4)
