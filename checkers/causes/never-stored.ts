@@ -8,7 +8,8 @@
  * the resource is looked at, and what is found in one must be one of:
  *
  * - an owner that another client stored in an attempt of its own that was granted, and whose hold was not over by its own
- *   word before the answer (a holder that is done may leave the key to the next one, and only tell it so);
+ *   word before the answer, or before the key was gone, if it did not remove it itself (a holder that is done may leave the key to
+ *   the next one, and only tell it so);
  * - an owner that another client stored in an attempt that was not granted, and that no third one ever named;
  * - a number that nothing was ever done to but to count, prolong and remove it, and not by the client in its attempt: a counter of
  *   fencing tokens, say.
@@ -300,13 +301,12 @@ class Search {
   private lookAtState(node: string, key: string, changes: KeyChanges, span: StateSpan, hold: Hold): Look {
     const owners = ownersIn(span.state);
     if (!owners) return 'unclear';
-    const lasts = span.endedNs.until > hold.fromNs;
     const instead: StoredInstead[] = [];
     let look: Look = instead;
     for (const { owner, by } of owners) {
       const ranFromNs = (by && changes.ofLine(by.line)?.ranFromNs) ?? Number.NEGATIVE_INFINITY;
       const found = { node, key, resource: hold.key, owner, by, ranFromNs };
-      const whose = this.owners.whose(found, hold.client, hold.fromNs, lasts);
+      const whose = this.owners.whose(found, hold.client, hold.fromNs, span.endedNs.until, span.next);
       if (whose === 'unclear') return whose;
       if (whose === 'own' || whose === 'foreign') look = look === 'foreign' ? look : whose;
       else {

@@ -2,9 +2,10 @@
  * Whose an owner is that a server had stored: of the client that asks, certainly of another one, or not known.
  *
  * It is another client's if that client stored it itself, in an attempt that was granted (`own-stores.ts`); or in one that was
- * not, if no third client ever named it in a command, nor any script of a third one's. A holder that is done by its own word may leave its key to the next one
- * and only tell it so: from then on it is not known whose it is.
+ * not, if no third client ever named it in a command, nor any script of a third one's. A holder that is done by its own word may
+ * leave its key to the next one and only tell it so: from then on it is not known whose it is, unless it removed the key itself.
  */
+import type { Change } from '../../harness/record/facts/commands/changes.js';
 import type { Origin } from '../../harness/record/facts/commands/state.js';
 import { firstIndex } from '../../harness/record/facts/first-index.js';
 import type { Holds } from '../../harness/record/facts/holds.js';
@@ -91,8 +92,11 @@ export class StoredOwners {
     this.holdsOfOwner.set(place, ofOwner);
   }
 
-  /** Of the client that had the answer at `answeredNs`; `lasts`: whether it may still have been stored then. */
-  whose(found: StoredOwner, client: string, answeredNs: number, lasts: boolean): Whose {
+  /**
+   * Of the client that had the answer at `answeredNs`. `goneNs`: by then it was not stored any more, if that was before, and `gone` is
+   * what ended that: what a client removes itself it has left to nobody.
+   */
+  whose(found: StoredOwner, client: string, answeredNs: number, goneNs: number, gone: Change | undefined): Whose {
     const { node, key, owner, by } = found;
     const slot = this.slotOf(client);
     if (by?.client !== undefined && this.slotOf(by.client) === slot) return 'own';
@@ -104,11 +108,22 @@ export class StoredOwners {
     // Several clients store the same, and no line says which of them did.
     if (ofLine === undefined && ofOwner!.slots.size > 1) return 'unclear';
     if (this.slotOf(other) === slot) return 'unclear';
+    const isOthers = (one: string) => this.slotOf(one) === this.slotOf(other);
+    const untilNs = Math.min(answeredNs, goneNs);
     const holding = (ofOwner?.holds ?? [])
       .slice(-MOST_HOLDS)
       .concat(ofLine ?? [])
-      .some((k) => this.slotOf(this.clientOf(k)) === this.slotOf(other) && this.mayHold(k, answeredNs));
-    return !lasts || holding ? { client: other, onlyAsked: false } : 'unclear';
+      .some((k) => isOthers(this.clientOf(k)) && this.mayHold(k, untilNs));
+    return holding || (goneNs <= answeredNs && this.isTakenBack(other, by, gone?.by))
+      ? { client: other, onlyAsked: false }
+      : 'unclear';
+  }
+
+  /** Whether its own client removed it, or the link that had brought it. */
+  private isTakenBack(client: string, stored: Origin | undefined, gone: Origin | undefined): boolean {
+    if (!gone) return false;
+    if (gone.client === undefined) return stored?.client === undefined && gone.source === stored?.source;
+    return this.slotOf(gone.client) === this.slotOf(client);
   }
 
   /** Looks through the record for who named the owners that could not be told. */

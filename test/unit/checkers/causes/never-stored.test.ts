@@ -280,6 +280,25 @@ describe('whose it is that was stored', () => {
     expect(found(passed)).toEqual(SECOND_OF_C2);
   });
 
+  it('is not of what its client had left to the next one, told it so, and a third one removed', () => {
+    const left = (by: string, releasedAt: number) =>
+      run()
+        .grant('c1', 4)
+        .take(4 - MS, 'r1', 'c1', 'c1@4')
+        .sample(4.1, 'r1', { owner: 'c1@4', pttlMs: 4_899 })
+        .release('c1', releasedAt)
+        .command(4.499, 'r1', by, ['DEL', KEY]);
+    expect(found(left('stranger', 4.4))).toEqual([]);
+    expect(found(left('c1', 4.4))).toEqual(SECOND_OF_C2);
+    expect(found(left('stranger', 4.4995))).toEqual(SECOND_OF_C2);
+    const next = left('stranger', 4.4)
+      .grant('c3', 5)
+      .take(5 - MS, 'r1', 'c3', 'c3@5')
+      .release('c3', 6.1)
+      .unlock(6.102, 'r1', 'c3', 'c3@5');
+    expect(mutualExclusion.check(next.input()).violations.map(({ cause }) => cause.name)).toEqual(['unexplained']);
+  });
+
   /** c1 is granted by r1 at 4 s, and r2 was its replica until 4.55 s: when it was promoted just the look after that shows. */
   const replicated = (value: string, story = new Story()) => {
     story.watch(0, 'r2').sample(0.5, 'r2', { role: 'replica' });
