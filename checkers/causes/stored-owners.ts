@@ -108,6 +108,9 @@ export class StoredOwners {
     // Several clients store the same, and no line says which of them did.
     if (ofLine === undefined && ofOwner!.slots.size > 1) return 'unclear';
     if (this.slotOf(other) === slot) return 'unclear';
+    // Who has the same name stored it, for itself or for the next one.
+    if (ofLine === undefined && by?.client !== undefined && this.slotOf(by.client) !== this.slotOf(other))
+      return 'unclear';
     const isOthers = (one: string) => this.slotOf(one) === this.slotOf(other);
     const untilNs = Math.min(answeredNs, goneNs);
     const holding = (ofOwner?.holds ?? [])

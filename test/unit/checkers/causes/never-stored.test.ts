@@ -280,6 +280,22 @@ describe('whose it is that was stored', () => {
     expect(found(passed)).toEqual(SECOND_OF_C2);
   });
 
+  it("is not a holder's under whose name another one, which was done, stored it anew for the next one", () => {
+    const story = (by: string) =>
+      run()
+        .grant('c1', 4)
+        .take(4 - MS, 'r1', 'c1', 'host-a')
+        .sample(4.1, 'r1', { owner: 'host-a', pttlMs: 4_899 })
+        .grant('c3', 4.2)
+        .command(4.199, 'r1', 'c3', ['GET', KEY])
+        .release('c3', 4.3)
+        .command(4.301, 'r1', by, ['SET', KEY, 'host-a', 'PX', '5000', 'XX'])
+        .release('c1', 6.4)
+        .unlock(6.401, 'r1', 'c1', 'host-a');
+    expect(found(story('c1'))).toContain('c2 at 4.5');
+    expect(found(story('c3'))).not.toContain('c2 at 4.5');
+  });
+
   it('is not of what its client had left to the next one, told it so, and a third one removed', () => {
     const left = (by: string, releasedAt: number) =>
       run()
