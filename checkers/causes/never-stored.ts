@@ -239,8 +239,9 @@ class Search {
 
   private lookAt(node: string, hold: Hold, evidence: Evidence): Look {
     if (this.majority !== undefined && whyNoVote(node, hold, evidence)) return [];
-    // It turns its clients' writes away, and has what its primary has.
-    if (wasReplicaThroughout(node, hold.grantSentNs, hold.fromNs, evidence)) return [];
+    // It turns its clients' writes away, and has what its primary has, or had: who looks there may see its own of before.
+    if (!this.hasLookedAt(node, hold, evidence) && wasReplicaThroughout(node, hold.grantSentNs, hold.fromNs, evidence))
+      return [];
     const after = lineAfter(node, hold, evidence);
     const readWithinNs = after ? after.atNs - hold.fromNs : OBSERVED_WITHIN_NS;
     if (!isBelieved(node, hold.grantSentNs, hold.fromNs, evidence, readWithinNs)) return 'unclear';
@@ -264,6 +265,16 @@ class Search {
       }
     }
     return own ?? all;
+  }
+
+  /** Whether the client asked a node for anything in its attempt, or may have. */
+  private hasLookedAt(node: string, { client, key, grantSentNs, fromNs }: Hold, evidence: Evidence): boolean {
+    const isOwn = (one?: string) => one !== undefined && this.owners.slotOf(one) === this.owners.slotOf(client);
+    return evidence
+      .writes(node, key)
+      .some(
+        (write) => isOwn(write.client) && write.atNs >= grantSentNs - RECKONING_NS && write.ranNs <= fromNs + PARTED_NS,
+      );
   }
 
   /** Whether a command of the client did something, or may have, that may belong to the attempt. */

@@ -384,7 +384,7 @@ describe('whose it is that was stored', () => {
   });
 
   it('does not matter of what a replica had, which turns its clients away: it may be behind', () => {
-    const behind = (lookedUntil: number, role: 'replica' | 'primary' = 'replica') => {
+    const behind = (lookedUntil: number, role: 'replica' | 'primary' = 'replica', asked?: string) => {
       const story = run()
         .looks(3, 4.7, 'r1', OF_ITS_ROLE)
         .watch(0, 'r2')
@@ -397,9 +397,13 @@ describe('whose it is that was stored', () => {
         .take(3.8 - MS, 'r1', 'c2', 'first')
         .release('c2', 4.1)
         .unlock(4.101, 'r1', 'c2', 'first');
+      if (asked) story.command(4.499, 'r2', asked, ['GET', KEY]);
       return found(copied(story, 'first', 3.8, 5.5));
     };
     expect(behind(4.6)).toEqual(SECOND_OF_C2);
+    // It looked there, and saw what it had released: the removal had not come.
+    expect(behind(4.6, 'replica', 'c2')).toEqual([]);
+    expect(behind(4.6, 'replica', 'c3')).toEqual(SECOND_OF_C2);
     expect(behind(4.2)).toEqual([]);
     expect(behind(4.4, 'primary')).toEqual([]);
   });
