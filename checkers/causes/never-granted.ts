@@ -9,20 +9,25 @@
  * be stored, and all that the servers had stored meanwhile was others'.
  *
  * Excludes permits, readers and nested holds, which may rightly be granted without a write of their own; what the holder before
- * stored for the client while it waited, or it had stored itself before and saw there; and independent nodes of which some, but too
+ * stored for the client while it waited, or left to it when it was done, or it had stored itself before and saw there; and independent nodes of which some, but too
  * few, granted it (`minority-granted`).
  */
 
+import type { Origin } from '../../harness/record/facts/commands/state.js';
 import type { Evidence } from '../../harness/record/facts/evidence.js';
 import { isNested } from '../../harness/record/facts/hold-order.js';
-import { foundAnother, type KeyWrite } from '../../harness/record/facts/key-writes.js';
+import { holdsOf } from '../../harness/record/facts/holds.js';
+import { foundAnother, type KeyWrite, RECKONING_NS } from '../../harness/record/facts/key-writes.js';
 import type { Overlap } from '../../harness/record/facts/overlaps.js';
 import { listed, moment } from '../../harness/record/facts/words.js';
+import type { History } from '../../harness/vocabulary/history.js';
 import type { LockModel } from '../../harness/vocabulary/protocol.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Cause, Hold } from '../../harness/vocabulary/verdict.js';
+import { acquiresOf } from './asks.js';
 import { keptItsData } from './meanwhile.js';
-import { neverStoredIn, type Refuted, refutedName } from './never-stored.js';
+import { neverStoredIn, ownersIn, type Refuted, refutedName } from './never-stored.js';
+import { requestLine } from './tenure.js';
 import { mayBeOfAttempt, mayHaveFoundItsOwn, watchedForAttempt } from './votes.js';
 
 const ONE_GRANT_ONE_WRITE: ReadonlySet<LockModel['kind']> = new Set(['mutex', 'fenced', 'fair']);
@@ -82,6 +87,7 @@ function refusedHold(hold: Hold, other: Hold, evidence: Evidence, { history }: C
   if (!first || !asked.every((write) => write.took === false && foundAnother(write))) return undefined;
   if (!asked.every((write) => write.command === granted.write.command)) return undefined;
   if (asked.some((write) => mayHaveComeElsewise(write, hold, evidence))) return undefined;
+  if (asked.some(({ node }) => mayHaveBeenLeft(node, hold, evidence, history))) return undefined;
   if (evidence.isReplicated && !asked.every((write) => wasThere(write, hold.key, evidence))) return undefined;
   return {
     name: 'never-granted',
@@ -111,6 +117,51 @@ function mayHaveComeElsewise({ node, value }: KeyWrite, hold: Hold, evidence: Ev
   const changes = evidence.readingOf(node)!.changes(hold.key);
   const handedOver = changes.everStored(value!, hold.grantSentNs, hold.fromNs).truth !== 'no';
   return handedOver || mayHaveFoundItsOwn(node, hold, evidence);
+}
+
+/**
+ * Whether what the node had stored meanwhile may have been left to the client, which was only told so: by a holder that was done by
+ * its own word, or by whoever stored it without having asked for the lock itself.
+ */
+function mayHaveBeenLeft(node: string, hold: Hold, evidence: Evidence, history: History): boolean {
+  const changes = evidence.readingOf(node)!.changes(hold.key);
+  const spans = changes.spans(hold.grantSentNs - RECKONING_NS, hold.fromNs + RECKONING_NS);
+  const acquireAt = acquiresOf(history, hold.key);
+  const holds = holdsOf(history);
+  const isHeldBy = (client: string) =>
+    holds.row.some((_, k) => {
+      const { operations: ops } = history;
+      if (ops.clients[holds.client[k]!] !== client || ops.keys[holds.key[k]!] !== hold.key) return false;
+      return holds.grantSentNs[k]! <= hold.fromNs && (holds.untilNs[k]! >= hold.fromNs || holds.endedByDeath(k));
+    });
+  const isItsOwn = ({ client, ranNs }: Stored) => {
+    const row = acquireAt(client, ranNs + RECKONING_NS);
+    return (row !== undefined && holds.ofRow[row]! < 0) || isHeldBy(client);
+  };
+  return spans.some(({ state, endedNs, next }) =>
+    (ownersIn(state) ?? []).some(({ owner, by }) => {
+      const isTakenBack = by?.client !== undefined && endedNs.until <= hold.fromNs && next?.by?.client === by.client;
+      if (isTakenBack || by?.client === hold.client) return false;
+      return storedIts(owner, by, hold.key, evidence).some((stored) => !isItsOwn(stored));
+    }),
+  );
+}
+
+interface Stored {
+  readonly client: string;
+  readonly ranNs: number;
+}
+
+/** The client that stored an owner; where it came over a link, all that had stored the same. */
+function storedIts(owner: string, by: Origin | undefined, key: string, evidence: Evidence): Stored[] {
+  const requests = evidence.nodes.flatMap((node) =>
+    evidence.writes(node, key).filter(({ value, took }) => value === owner && took !== false),
+  );
+  const line = by && requestLine(by);
+  const own = requests.filter(({ observation }) => by?.client !== undefined && observation === line);
+  return (own.length > 0 ? own : requests).flatMap(({ client, ranNs }) =>
+    client === undefined ? [] : [{ client, ranNs }],
+  );
 }
 
 /** Whether what a request found was its node's until then: no other's data can have taken its place unseen. */

@@ -658,7 +658,8 @@ describe('never-granted, of a request that was refused', () => {
   });
 
   it('is said of either of the two', () => {
-    const first = twoGrants().watch(0, 'r1').sample(0.5, 'r1').take(0.6, 'r1', 'c9').take(FIRST_TAKE, 'r1', 'c1');
+    const first = twoGrants().refused('c9', 0.59, 0.7, 'info').watch(0, 'r1').sample(0.5, 'r1');
+    first.take(0.6, 'r1', 'c9').take(FIRST_TAKE, 'r1', 'c1');
     expect(causeNames(first.unlock(2, 'r1', 'c9').take(SECOND_TAKE, 'r1', 'c2'))).toEqual(['never-granted']);
   });
 });
