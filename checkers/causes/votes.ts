@@ -43,13 +43,13 @@ export function mayHaveFoundItsOwn(node: string, hold: Hold, evidence: Evidence)
   return hasLooked(node, hold, evidence) && mayKeepFor(node, hold, evidence);
 }
 
-/** Whether a request of the attempt told its client whose the key was: SET NX says only that it is there. */
+/** Whether a request of the attempt told its client whose the key was: SET NX says only that it is there, unless with GET. */
 function hasLooked(node: string, { key, client, grantSentNs, fromNs }: Hold, evidence: Evidence): boolean {
   return evidence
     .writes(node, key)
     .filter((write) => write.client === client && write.atNs >= grantSentNs - RECKONING_NS)
     .filter((write) => !evidence.isPlaced(write) || write.ranNs <= fromNs + RECKONING_NS)
-    .some(({ script, comparing, effect }) => (script ? comparing : effect === 'none'));
+    .some(({ script, comparing, effect, told }) => told || (script ? comparing : effect === 'none'));
 }
 
 /**

@@ -44,6 +44,8 @@ export interface KeyWrite {
   comparing?: true;
   /** Of a script: it asked for another key, too, before it wrote, and may have gone by what that holds. */
   askedElsewhere?: true;
+  /** It was to store something, and was answered what was there (SET … GET). */
+  told?: true;
   /** It wrote what it was to write whatever others have stored there, and was not answered what that is either. */
   blind: boolean;
   /** What was stored to name the owner. */
@@ -172,6 +174,7 @@ export class NodeWrites {
         if (!isBlind(name, argv)) write.blind = false;
         write.conditional ??= asks || (script.hasAsked ? undefined : false);
         if (READS_OWNER.has(name)) write.comparing = true;
+        if (isToldBefore(name, argv)) write.told = true;
         if (!asks && [...script.asked].some((one) => one !== key)) write.askedElsewhere = true;
       }
       if (!asks) script.written.add(key);
@@ -239,6 +242,7 @@ function blank(node: string, observation: number, command: CommandObservation, r
     expiresWallMs: Number.POSITIVE_INFINITY,
   };
   if (client !== undefined) write.client = client;
+  if (isToldBefore(name, argv)) write.told = true;
   return write;
 }
 
@@ -252,8 +256,12 @@ const BLIND: ReadonlySet<string> = new Set(
   'SETEX PSETEX MSET HSET HMSET HDEL SADD SREM ZADD ZREM LREM DEL UNLINK'.split(' '),
 );
 
+function isToldBefore(name: string, argv: readonly string[]): boolean {
+  return name === 'GETSET' || (name === 'SET' && argv.slice(3).some((word) => /^GET$/i.test(word)));
+}
+
 function isBlind(name: string, argv: readonly string[]): boolean {
-  if (name === 'SET') return !isConditional(name, argv) && !argv.slice(3).some((word) => /^GET$/i.test(word));
+  if (name === 'SET') return !isConditional(name, argv) && !isToldBefore(name, argv);
   return BLIND.has(name);
 }
 

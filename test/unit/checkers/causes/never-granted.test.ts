@@ -65,16 +65,19 @@ describe('a client whose SET NX was refused', () => {
   });
 
   /** A stranger removes what c1 holds from 1 s on; c2's try after that is not answered, and the next one is refused. */
-  const found = (first: string, ...looks: string[][]) => {
+  const found = (first: string, looks: string[][] = [], options = ['NX']) => {
     const story = watched().up('c1').grant('c1', 1).take(0.999, 'r1', 'c1').command(2, 'r1', 'stranger', ['DEL', KEY]);
-    story.refused(first, 2.4, 2.6, 'info').take(2.45, 'r1', first, 'earlier').grant('c2', 3).take(2.999, 'r1', 'c2');
+    story.refused(first, 2.4, 2.6, 'info').take(2.45, 'r1', first, 'earlier').grant('c2', 3);
+    story.command(2.999, 'r1', 'c2', ['SET', KEY, 'value-of-c2', 'PX', '5000', ...options]);
     for (const argv of looks) story.command(2.9995, 'r1', 'c2', argv);
     return causeNames(story.release('c1', 4).release('c2', 4));
   };
 
   it('may hold what it had stored in a try that was not answered, and saw there', () => {
-    expect(found('c2', ['GET', KEY])).not.toContain('never-granted');
-    expect(found('c3', ['GET', KEY])).toContain('never-granted');
+    expect(found('c2', [['GET', KEY]])).not.toContain('never-granted');
+    expect(found('c3', [['GET', KEY]])).toContain('never-granted');
     expect(found('c2')).toContain('never-granted');
+    expect(found('c2', [], ['NX', 'GET'])).not.toContain('never-granted');
+    expect(found('c3', [], ['NX', 'GET'])).toContain('never-granted');
   });
 });
