@@ -91,8 +91,9 @@ function mayHaveBeenAsked(node: string, hold: Hold, evidence: Evidence): boolean
     const { atNs, ranNs } = write;
     if (write.client !== client || atNs < grantSentNs || evidence.isPlaced(write)) return false;
     if (after && write.observation >= after.observation) return false;
-    if (!isSteady(node, grantSentNs, atNs, evidence)) return atNs <= fromNs + OBSERVED_WITHIN_NS;
     const isRefused = write.took === false && foundAnother(write);
+    if (isStampedWithin(write, hold, evidence) && asksFor(write) && !isRefused) return true;
+    if (!isSteady(node, grantSentNs, atNs, evidence)) return atNs <= fromNs + OBSERVED_WITHIN_NS;
     return asksFor(write) && !isRefused && ranNs >= grantSentNs - RECKONING_NS && ranNs <= fromNs + RECKONING_NS;
   });
 }
@@ -108,8 +109,18 @@ export function mayBeOfAttempt(write: KeyWrite, hold: Hold, evidence: Evidence):
   const after = lineAfter(node, hold, evidence);
   if (after && write.observation >= after.observation) return false;
   if (!evidence.isPlaced(write) || hasMoved(node, grantSentNs, atNs, evidence))
-    return atNs <= fromNs + OBSERVED_WITHIN_NS;
+    return atNs <= fromNs + OBSERVED_WITHIN_NS || isStampedWithin(write, hold, evidence);
   return ranNs >= grantSentNs - RECKONING_NS && ranNs <= fromNs + RECKONING_NS;
+}
+
+/**
+ * Whether a request is stamped with what its server's clock showed within the attempt, as far off as it was when that left: what is read
+ * seconds late is else placed where it was read.
+ */
+function isStampedWithin(write: KeyWrite, { grantSentNs, fromNs }: Hold, evidence: Evidence): boolean {
+  const skewMs = evidence.lastSample(write.node, grantSentNs)?.[1].skewMs ?? 0;
+  const ranNs = evidence.ranByStamp(write, skewMs);
+  return ranNs !== undefined && ranNs >= grantSentNs - RECKONING_NS && ranNs <= fromNs + RECKONING_NS;
 }
 
 /** Whether a node's clock was as far off all the time: then what it showed says when. */

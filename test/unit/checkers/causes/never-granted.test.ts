@@ -80,4 +80,16 @@ describe('a client whose SET NX was refused', () => {
     expect(found('c2', [], ['NX', 'GET'])).not.toContain('never-granted');
     expect(found('c3', [], ['NX', 'GET'])).toContain('never-granted');
   });
+
+  it('may have been granted it by another request of the same attempt, which was read seconds late', () => {
+    const again = (lateMs: number) => {
+      const story = watched().up('c1').grant('c1', 1).take(0.999, 'r1', 'c1').looks(5, 8, 'r1', UNSEEN);
+      story.grant('c2', 4.5, { sent: 4.1, began: 4.101, grantSent: 4.102 }).take(4.104, 'r1', 'c2');
+      story.command(7, 'r1', 'stranger', ['DEL', KEY], -lateMs - 100).take(7, 'r1', 'c2', 'value-of-c2', -lateMs);
+      return causeNames(story.release('c1', 6).release('c2', 6.5));
+    };
+    expect(again(2_501)).not.toContain('never-granted');
+    // That was in a later one.
+    expect(again(0)).toContain('never-granted');
+  });
 });

@@ -353,3 +353,10 @@ describe('what is stored may be what a client stored', () => {
     expect(state({ ...hash, complete: true, parts: part('no', by('c2')) })).toBe(false);
   });
 });
+
+it('one may have granted what it was asked in the attempt, be it read seconds late', () => {
+  const asked = (lateMs: number) =>
+    isMinority((story, node) => story.take(5.5, node, 'c2', 'value-of-c2', -lateMs).sample(6, node));
+  expect(asked(2_501)).toBe(false);
+  expect(asked(0)).toBe(true);
+});
