@@ -2,9 +2,11 @@
  * Whether what stands under a key is there because a client asked for the lock: what one stored when it gave the lock back, say that
  * it is free, stands in nobody's way.
  *
- * Promises: said only where clients were seen to store it, each while it had asked for the key, and while it gave nothing back.
+ * Promises: said only where clients were seen to store it, each while it had asked for the key, and while it gave nothing back; and
+ * where nobody else stored it as well, or made it last for ever.
  */
-import { ownersBy } from '../../harness/record/facts/commands/changes.js';
+import { type Change, ownersBy } from '../../harness/record/facts/commands/changes.js';
+import type { Evidence } from '../../harness/record/facts/evidence.js';
 import { mayTakeEffectWithin } from '../../harness/record/facts/intervals.js';
 import { ownerIs } from '../../harness/record/facts/key-writes.js';
 import { OP } from '../../harness/record/history-table.js';
@@ -13,25 +15,44 @@ import type { CheckInput } from '../../harness/vocabulary/run.js';
 import { acquiresOf, runKeyOf } from './asks.js';
 import { wholeEvidenceOf } from './whole-evidence.js';
 
-/** `stored`: as a sample shows it, or an owner. */
-export function isStoredByAsking(key: string, stored: string, input: CheckInput): boolean {
+/** `stored`: as a sample shows it, or an owner. `trying`: who is not in its own way by what it has stored since. */
+export function isStoredByAsking(
+  key: string,
+  stored: string,
+  input: CheckInput,
+  trying?: { client: string; fromNs: number },
+): boolean {
   const evidence = wholeEvidenceOf(input);
   const keys = [...new Set([...input.config.keys, ...input.history.operations.keys])];
   const acquireAt = acquiresOf(input.history, key);
-  const readings = (evidence?.nodes ?? []).flatMap((node) => evidence!.readingOf(node) ?? []);
-  const stores = readings.flatMap((reading) =>
-    [...reading.keys()]
-      .filter((name) => runKeyOf(name, keys) === key)
-      .flatMap((name) => reading.changes(name).list)
-      .filter(({ by, after, line }) => by?.client && ownersBy(after, line).some((owner) => ownerIs(stored, owner))),
-  );
+  const changes = (evidence?.nodes ?? []).flatMap((node) => {
+    const reading = evidence!.readingOf(node);
+    const names = [...(reading?.keys() ?? [])].filter((name) => runKeyOf(name, keys) === key);
+    return names.flatMap((name) => reading!.changes(name).list.map((change) => ({ node, change })));
+  });
+  const isStored = ({ after, line }: Change) => ownersBy(after, line).some((owner) => ownerIs(stored, owner));
+  const strangers = changes.filter(({ node, change }) => isStrangers(node, change, evidence!));
+  if (strangers.some(({ change }) => isStored(change) || keepsForEver(change))) return false;
+  const stores = changes.map(({ change }) => change).filter((change) => change.by?.client && isStored(change));
   return (
     stores.length > 0 &&
     stores.every(({ by, ranFromNs, atNs }) => {
       const client = by!.client!;
+      if (client === trying?.client && atNs > trying.fromNs) return false;
       return acquireAt(client, atNs) !== undefined && !isReleasing(client, ranFromNs, atNs, input.history);
     })
   );
+}
+
+/** Whether somebody unknown did it, and it did not come from a primary. */
+function isStrangers(node: string, { by, applied, atNs }: Change, evidence: Evidence): boolean {
+  if (!by || by.client !== undefined || applied === 'no') return false;
+  return evidence.lastSample(node, atNs)?.[1].role !== 'replica';
+}
+
+/** Whether it took its end from what had one. */
+function keepsForEver({ before, after }: Change): boolean {
+  return after.expires.fromMs === Number.POSITIVE_INFINITY && Number.isFinite(before.expires.untilMs);
 }
 
 /** What is read late may have run in an operation before. */

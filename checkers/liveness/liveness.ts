@@ -19,7 +19,7 @@ import { isStoredByAsking } from '../causes/stored-by-asking.js';
 import { unexplained } from '../causes/unexplained.js';
 import { Doubts } from '../worth/doubts.js';
 import { patienceOf } from './free-and-asked.js';
-import { doubtAboutProbe, type ProbeEvent } from './probe-doubts.js';
+import { beganTrying, doubtAboutProbe, type ProbeEvent } from './probe-doubts.js';
 import { blockerBetween } from './starvation.js';
 
 /** What a server was last seen to have longer ago may be gone. */
@@ -162,7 +162,7 @@ function deadlock(probe: ProbeEvent, recovered: Recovered, input: CheckInput): V
     blockerBetween(input, probe.key, recovered.atNs, probe.atNs) ??
     // Those who were not done when all was healed may have held it, or waited, before the probe.
     blockerBetween(input, probe.key, dueNs(probe, input), probe.atNs) ??
-    neverExpires(probe, input) ??
+    neverExpires(probe, recovered.atNs, input) ??
     unknownScript(probe, input);
   if (!proven && doubtAboutProbe(probe, recovered.atNs, input) !== undefined) return undefined;
   const why = probe.reason ? `: ${probe.reason}` : '';
@@ -192,8 +192,13 @@ function unknownScript(
   return scriptUnknown({ client, key, reason, fromNs: atNs - afterMs * 1e6, atNs, line }, input);
 }
 
-/** The key stands without expiry on the primary, or on so many of the independent nodes that no majority is left. */
-function neverExpires({ key, atNs, i }: ProbeEvent, input: CheckInput): Cause | undefined {
+/**
+ * The key stands without expiry on the primary, or on so many of the independent nodes that no majority is left. What the last try
+ * itself stored did not refuse it.
+ */
+function neverExpires(probe: ProbeEvent, recoveredNs: number, input: CheckInput): Cause | undefined {
+  const { key, client, atNs, afterMs, i } = probe;
+  const trying = { client, fromNs: beganTrying(probe, recoveredNs, input) ?? atNs - afterMs * 1e6 };
   const { history, observations } = input;
   const last = new Map<string, readonly [observation: number, sample: SampleObservation]>();
   for (const [line, observation] of observations.rare)
@@ -205,7 +210,7 @@ function neverExpires({ key, atNs, i }: ProbeEvent, input: CheckInput): Cause | 
   const others = (independent?.nodes.length ?? primaries.length) - standing.length;
   const enough = independent?.majority ?? 1;
   if (standing.length === 0 || others >= enough) return undefined;
-  if (!standing.every(([, sample]) => isStoredByAsking(key, sample.keys[key]!.owner, input))) return undefined;
+  if (!standing.every(([, sample]) => isStoredByAsking(key, sample.keys[key]!.owner, input, trying))) return undefined;
   return {
     name: 'key-never-expires',
     sentence: `${key} stands on ${listed(standing.map(([, sample]) => sample.node))} without expiry.`,

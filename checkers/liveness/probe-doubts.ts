@@ -40,7 +40,7 @@ export function doubtAboutProbe(probe: ProbeEvent, recoveredNs: number, input: C
 }
 
 /** When the last try was called; undefined: that is not recorded. */
-function beganTrying(
+export function beganTrying(
   { client, key, atNs }: ProbeEvent,
   recoveredNs: number,
   { history }: CheckInput,

@@ -65,6 +65,34 @@ it('names it only where it was seen of late, and where a client stored it that a
   expect(named(released(0.999))).toBe('key-never-expires');
 });
 
+it('does not name it where a stranger took its end from it, or stored the same', () => {
+  const named = (by: string, argv: string[]) => {
+    const story = new Story().watch(0, 'r1').refused('c9', 1, 2).sample(0.5, 'r1');
+    story.command(1.5, 'r1', 'c9', ['SET', KEY, 'dead', 'PX', '5000']).command(2.5, 'r1', by, argv);
+    story.recovered(5).probe(12, false).sample(11, 'r1', { owner: 'dead', pttlMs: -1 });
+    return judged(story).violations[0]!.cause.name;
+  };
+  expect(named('stranger', ['PERSIST', KEY])).toBe('unexplained');
+  expect(named('stranger', ['SET', KEY, 'dead'])).toBe('unexplained');
+  expect(named('c9', ['PERSIST', KEY])).toBe('key-never-expires');
+});
+
+it('does not name what the last try had stored itself, and not given an end yet', () => {
+  const named = (storedAt: number) => {
+    const story = new Story().recovered(5);
+    for (const at of [6, 8, 11.2]) story.refused('c1', at, at + 0.1);
+    const { cause } = judged(
+      story
+        .event(12, { type: 'probe', key: KEY, client: 'c1', acquired: false, afterMs: 6_100, reason: 'not-synced' })
+        .command(storedAt, 'r1', 'c1', ['SETNX', KEY, 'dead'])
+        .sample(11.4, 'r1', { owner: 'dead', pttlMs: -1 }),
+    ).violations[0] ?? { cause: undefined };
+    return cause?.name;
+  };
+  expect(named(8.05)).toBe('key-never-expires');
+  expect(named(11.25)).not.toBe('key-never-expires');
+});
+
 it('on independent nodes names it only where no majority is left', () => {
   const story = (nodes: string[]) => {
     const told = leaves(new Story(), ...nodes)
