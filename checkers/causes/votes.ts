@@ -14,6 +14,7 @@ import { ALL_TIME, type Evidence, OBSERVED_WITHIN_NS } from '../../harness/recor
 import { firstIndex } from '../../harness/record/facts/first-index.js';
 import { asksFor, foundAnother, type KeyWrite, RECKONING_NS } from '../../harness/record/facts/key-writes.js';
 import type { Hold } from '../../harness/vocabulary/verdict.js';
+import { keptItsData } from './meanwhile.js';
 import { PARTED_NS } from './own-stores.js';
 
 /** How far a clock is off is known to some milliseconds. */
@@ -166,12 +167,13 @@ function mayKeepFor(node: string, { key, client, grantSentNs, fromNs }: Hold, ev
     .some(({ change, state }) => !(change === undefined && beganEmpty) && mayBeOf(state, client));
 }
 
-/** Whether everything that clients of this run ever did on a node was seen, until an instant. */
+/** Whether everything that clients of this run ever did on a node was seen, until an instant, and it loaded nothing of another's. */
 export function isSeenFromTheStart(node: string, untilNs: number, evidence: Evidence): boolean {
   const { firstAskedNs } = evidence;
   return (
     evidence.window.fromNs === ALL_TIME.fromNs &&
     evidence.watchedThroughout(node, firstAskedNs, untilNs) &&
+    (!evidence.lastAsReplica(node, untilNs) || keptItsData(node, firstAskedNs, untilNs, evidence)) &&
     new Set(evidence.samples(node, firstAskedNs, untilNs).map(([, { runId }]) => runId)).size <= 1
   );
 }

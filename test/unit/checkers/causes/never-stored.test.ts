@@ -191,6 +191,28 @@ describe('a claim is not refuted', () => {
     expect(later(3.999)).toEqual([]);
   });
 
+  it('where a server that was promoted may have loaded it before with all that its primary had', () => {
+    const OWNER = `${KEY}:owner`;
+    const REPLICA = { role: 'replica', ...OF_ITS_ROLE } as const;
+    const loaded = (linkUp: boolean) => {
+      const story = new Story().replicated().up('c1').up('c2').up('c3').watch(0, 'r1').watch(0, 'r2');
+      story.looks(0.2, 5.5, 'r1', OF_ITS_ROLE).looks(5.6, 9, 'r1', REPLICA).sample(9.5, 'r1', REPLICA);
+      story.looks(0.2, 2, 'r2', { ...REPLICA, linkUp: true }).looks(2, 5, 'r2', { ...REPLICA, linkUp });
+      story
+        .looks(5, 5.5, 'r2', { ...REPLICA, linkUp: true })
+        .looks(5.5, 9, 'r2', OF_ITS_ROLE)
+        .sample(9.5, 'r2');
+      // Samples do not look for this key.
+      story.command(0.5, 'r1', 'c1', ['DEL', OWNER]);
+      for (const [n, client] of ['c1', 'c2', 'c1'].entries()) held(story, client, 2.1 + n * 0.6, { key: OWNER });
+      story.refused('c2', 4.5, 4.6, 'info').command(4.55, 'r1', 'c2', ['SET', OWNER, 'kept', 'PX', '50000', 'NX']);
+      return found(story.command(6.999, 'r2', 'c2', ['GET', OWNER]).grant('c2', 7).release('c2', 8));
+    };
+    expect(loaded(false)).toEqual([]);
+    // What its primary sent lagged behind, and was lost.
+    expect(loaded(true)).toEqual(['c2 at 7']);
+  });
+
   it('where its own earlier key, or that of its predecessor in the same place, was there; others are', () => {
     const kept = (client: string, story = new Story()) =>
       run(['r1'], story)
