@@ -20,13 +20,13 @@ import { holdsOf } from '../../harness/record/facts/holds.js';
 import { foundAnother, type KeyWrite, RECKONING_NS } from '../../harness/record/facts/key-writes.js';
 import type { Overlap } from '../../harness/record/facts/overlaps.js';
 import { listed, moment } from '../../harness/record/facts/words.js';
-import type { History } from '../../harness/vocabulary/history.js';
 import type { LockModel } from '../../harness/vocabulary/protocol.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Cause, Hold } from '../../harness/vocabulary/verdict.js';
 import { acquiresOf } from './asks.js';
 import { keptItsData } from './meanwhile.js';
 import { neverStoredIn, ownersIn, type Refuted, refutedName } from './never-stored.js';
+import { isOnlyNamer } from './stored-owners.js';
 import { requestLine } from './tenure.js';
 import { mayBeOfAttempt, mayHaveFoundItsOwn, watchedForAttempt } from './votes.js';
 
@@ -76,7 +76,8 @@ export function inWords({ hold, instead, voters, shownBy, forms }: Refuted): str
   return `${said}; ${had}. This lock stores a grant under ${listed(forms.map((form) => form.replaceAll('*', hold.key)))}, as ${shownBy} others show.`;
 }
 
-function refusedHold(hold: Hold, other: Hold, evidence: Evidence, { history }: CheckInput): Cause | undefined {
+function refusedHold(hold: Hold, other: Hold, evidence: Evidence, input: CheckInput): Cause | undefined {
+  const { history } = input;
   const granted = evidence.grantsOf(other).find(({ took }) => took === true);
   if (!granted || isNested(history, hold)) return undefined;
   if (!evidence.nodes.every((node) => watchedForAttempt(node, hold, evidence))) return undefined;
@@ -87,7 +88,7 @@ function refusedHold(hold: Hold, other: Hold, evidence: Evidence, { history }: C
   if (!first || !asked.every((write) => write.took === false && foundAnother(write))) return undefined;
   if (!asked.every((write) => write.command === granted.write.command)) return undefined;
   if (asked.some((write) => mayHaveComeElsewise(write, hold, evidence))) return undefined;
-  if (asked.some(({ node }) => mayHaveBeenLeft(node, hold, evidence, history))) return undefined;
+  if (asked.some(({ node }) => mayHaveBeenLeft(node, hold, evidence, input))) return undefined;
   if (evidence.isReplicated && !asked.every((write) => wasThere(write, hold.key, evidence))) return undefined;
   return {
     name: 'never-granted',
@@ -123,7 +124,8 @@ function mayHaveComeElsewise({ node, value }: KeyWrite, hold: Hold, evidence: Ev
  * Whether what the node had stored meanwhile may have been left to the client, which was only told so: by a holder that was done by
  * its own word, or by whoever stored it without having asked for the lock itself.
  */
-function mayHaveBeenLeft(node: string, hold: Hold, evidence: Evidence, history: History): boolean {
+function mayHaveBeenLeft(node: string, hold: Hold, evidence: Evidence, input: CheckInput): boolean {
+  const { history } = input;
   const changes = evidence.readingOf(node)!.changes(hold.key);
   const spans = changes.spans(hold.grantSentNs - RECKONING_NS, hold.fromNs + RECKONING_NS);
   const acquireAt = acquiresOf(history, hold.key);
@@ -134,15 +136,22 @@ function mayHaveBeenLeft(node: string, hold: Hold, evidence: Evidence, history: 
       if (ops.clients[holds.client[k]!] !== client || ops.keys[holds.key[k]!] !== hold.key) return false;
       return holds.grantSentNs[k]! <= hold.fromNs && (holds.untilNs[k]! >= hold.fromNs || holds.endedByDeath(k));
     });
-  const isItsOwn = ({ client, ranNs }: Stored) => {
+  // Who was not granted it may have let in whoever was next in a queue.
+  const isItsOwn = (owner: string, { client, ranNs }: Stored) => {
     const row = acquireAt(client, ranNs + RECKONING_NS);
-    return (row !== undefined && holds.ofRow[row]! < 0) || isHeldBy(client);
+    const isNotGranted = row !== undefined && holds.ofRow[row]! < 0;
+    return isHeldBy(client) || (isNotGranted && isOnlyNamer(client, owner, input));
   };
-  return spans.some(({ state, endedNs, next }) =>
+  const isTakenBack = (owner: string, { line, client }: Origin) => {
+    const loss = changes.lossOf(owner, line);
+    return client !== undefined && loss !== undefined && loss.atNs <= hold.fromNs && loss.by?.client === client;
+  };
+  return spans.some(({ state }) =>
     (ownersIn(state) ?? []).some(({ owner, by }) => {
-      const isTakenBack = by?.client !== undefined && endedNs.until <= hold.fromNs && next?.by?.client === by.client;
-      if (isTakenBack || by?.client === hold.client) return false;
-      return storedIts(owner, by, hold.key, evidence).some((stored) => !isItsOwn(stored));
+      if ((by && isTakenBack(owner, by)) || by?.client === hold.client) return false;
+      const stores = storedIts(owner, by, hold.key, evidence);
+      // Nobody was seen to store it: whose it is is not known.
+      return (!by && stores.length === 0) || stores.some((stored) => !isItsOwn(owner, stored));
     }),
   );
 }

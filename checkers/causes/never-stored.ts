@@ -317,7 +317,12 @@ class Search {
     for (const { owner, by } of owners) {
       const ranFromNs = (by && changes.ofLine(by.line)?.ranFromNs) ?? Number.NEGATIVE_INFINITY;
       const found = { node, key, resource: hold.key, owner, by, ranFromNs };
-      const whose = this.owners.whose(found, hold.client, hold.fromNs, span.endedNs.until, span.next);
+      const whose = this.owners.whose(
+        found,
+        hold.client,
+        hold.fromNs,
+        changes.lossOf(owner, by?.line ?? span.change?.line ?? 0),
+      );
       if (whose === 'unclear') return whose;
       if (whose === 'own' || whose === 'foreign') look = look === 'foreign' ? look : whose;
       else {

@@ -93,10 +93,10 @@ export class StoredOwners {
   }
 
   /**
-   * Of the client that had the answer at `answeredNs`. `goneNs`: by then it was not stored any more, if that was before, and `gone` is
-   * what ended that: what a client removes itself it has left to nobody.
+   * Of the client that had the answer at `answeredNs`. `loss`: by which it was not stored any more, be that later; what a client removes
+   * itself it has left to nobody.
    */
-  whose(found: StoredOwner, client: string, answeredNs: number, goneNs: number, gone: Change | undefined): Whose {
+  whose(found: StoredOwner, client: string, answeredNs: number, loss: Change | undefined): Whose {
     const { node, key, owner, by } = found;
     const slot = this.slotOf(client);
     if (by?.client !== undefined && this.slotOf(by.client) === slot) return 'own';
@@ -112,12 +112,13 @@ export class StoredOwners {
     if (ofLine === undefined && by?.client !== undefined && this.slotOf(by.client) !== this.slotOf(other))
       return 'unclear';
     const isOthers = (one: string) => this.slotOf(one) === this.slotOf(other);
+    const goneNs = loss?.atNs ?? Number.POSITIVE_INFINITY;
     const untilNs = Math.min(answeredNs, goneNs);
     const holding = (ofOwner?.holds ?? [])
       .slice(-MOST_HOLDS)
       .concat(ofLine ?? [])
       .some((k) => isOthers(this.clientOf(k)) && this.mayHold(k, untilNs));
-    return holding || (goneNs <= answeredNs && this.isTakenBack(other, by, gone?.by))
+    return holding || (goneNs <= answeredNs && this.isTakenBack(other, by, loss?.by))
       ? { client: other, onlyAsked: false }
       : 'unclear';
   }
@@ -199,6 +200,15 @@ function namersOf(
     }
   }
   return namers;
+}
+
+/** Whether of all clients, in the whole record, one alone named an owner, and sent it. */
+export function isOnlyNamer(
+  client: string,
+  owner: string,
+  { observations }: Pick<CheckInput, 'observations'>,
+): boolean {
+  return isNamedBy(client, namersOf(new Set([owner]), observations, (one) => one).get(owner));
 }
 
 /** Whether a client sent an owner itself, and nobody else named it in any way. */

@@ -95,8 +95,6 @@ export interface StateSpan {
   readonly endedNs: Bounds;
   /** The change that began it; undefined: it was so before anything was seen. */
   readonly change: Change | undefined;
-  /** The one that ended it. */
-  readonly next: Change | undefined;
 }
 
 export interface Bounds {
@@ -119,7 +117,7 @@ export class KeyChanges {
       if (beganNs.from > untilNs) break;
       const next = this.list[at + 1];
       const endedNs = next ? { from: next.ranFromNs, until: next.atNs } : FOREVER;
-      spans.push({ state: change?.after ?? this.list[0]?.before ?? UNKNOWN, beganNs, endedNs, change, next });
+      spans.push({ state: change?.after ?? this.list[0]?.before ?? UNKNOWN, beganNs, endedNs, change });
     }
     return spans;
   }

@@ -51,6 +51,41 @@ describe('a client whose SET NX was refused', () => {
     expect(left(2.2, 2)).toBe('never-granted');
   });
 
+  it('may have been let in by a third one that asked, and found it next in the queue', () => {
+    const NEXT = `${KEY}:next`;
+    const letIn = (place: string) => {
+      const story = watched().promised({ kind: 'fair' }).up('c0').up('c3').grant('c0', 1).take(0.999, 'r1', 'c0');
+      story.grant('c2', 2.3, { sent: 1.5, began: 1.501, grantSent: 1.502 }).take(1.503, 'r1', 'c2');
+      story.command(1.504, 'r1', 'c2', ['SET', NEXT, 'place-of-c2']).release('c0', 2);
+      story
+        .command(2.001, 'r1', 'c0', ['DEL', KEY])
+        .refused('c3', 2.1, 2.2)
+        .command(2.11, 'r1', 'c3', ['GETDEL', NEXT]);
+      story.command(2.12, 'r1', 'c3', ['SET', KEY, place, 'PX', '5000', 'NX']);
+      story.command(2.5, 'r1', 'stranger', ['DEL', KEY]).grant('c3', 3).take(2.999, 'r1', 'c3');
+      return causeNames(story.release('c2', 4).release('c3', 4)).at(-1);
+    };
+    expect(letIn('place-of-c2')).toBe('unexplained');
+    expect(letIn('place-of-c3')).toBe('never-granted');
+  });
+
+  it('may hold what somebody had stored of whom nothing was seen', () => {
+    const stored = (isSeen: boolean) => {
+      const story = new Story().up('c0').up('c2').up('c3').watch(0, 'r1').sample(0.2, 'r1').grant('c0', 1);
+      if (isSeen) story.take(0.999, 'r1', 'c0');
+      else story.watch(0.9, 'r1', false).watch(1.1, 'r1');
+      story.sample(1.2, 'r1', { owner: 'value-of-c0', pttlMs: 4_799 }).looks(1.3, 5, 'r1', UNSEEN);
+      story
+        .grant('c2', 2.5)
+        .take(2.499, 'r1', 'c2')
+        .release('c0', isSeen ? 2.7 : 2);
+      story.command(2.8, 'r1', 'stranger', ['DEL', KEY]).grant('c3', 3).take(2.999, 'r1', 'c3');
+      return causeNames(story.release('c2', 4).release('c3', 4)).at(-1);
+    };
+    expect(stored(true)).toBe('never-granted');
+    expect(stored(false)).toBe('unexplained');
+  });
+
   it('does not hold what another one took meanwhile for itself, and removed', () => {
     const taken = (by: string) => {
       const story = watched().up('c0').up('c1').up('c3').grant('c0', 1).take(0.999, 'r1', 'c0');

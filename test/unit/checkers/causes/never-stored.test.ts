@@ -329,6 +329,8 @@ describe('whose it is that was stored', () => {
     expect(found(left('stranger', 4.4))).toEqual([]);
     expect(found(left('c1', 4.4))).toEqual(SECOND_OF_C2);
     expect(found(left('stranger', 4.4995))).toEqual(SECOND_OF_C2);
+    // Who was refused before it was removed saw it there.
+    expect(found(left('c1', 4.4).take(4.4985, 'r1', 'c2', 'c2@4.5'))).toEqual(SECOND_OF_C2);
     const next = left('stranger', 4.4)
       .grant('c3', 5)
       .take(5 - MS, 'r1', 'c3', 'c3@5')
