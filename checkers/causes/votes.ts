@@ -152,7 +152,7 @@ export function whyNoVote(node: string, hold: Hold, evidence: Evidence): readonl
   return evidence.effects.whyNoVote(node, hold.client, hold.grantSentNs, hold.fromNs);
 }
 
-/** Whether a node may have had what the client had stored there before the attempt. */
+/** Whether a node may have had what the client, or one before in its place, had stored there before the attempt. */
 function mayKeepFor(node: string, { key, client, grantSentNs, fromNs }: Hold, evidence: Evidence): boolean {
   // Before anything was done to it, no client of this run had stored anything.
   const beganEmpty = isSeenFromTheStart(node, fromNs, evidence);
@@ -161,10 +161,11 @@ function mayKeepFor(node: string, { key, client, grantSentNs, fromNs }: Hold, ev
     const samples = evidence.samples(node, Number.NEGATIVE_INFINITY, fromNs);
     return !beganEmpty || samples.some(([, { keys }]) => keys[key] !== undefined);
   }
+  const own = evidence.inPlaceOf(client);
   return reading
     .changes(key)
     .spans(grantSentNs - RECKONING_NS, fromNs)
-    .some(({ change, state }) => !(change === undefined && beganEmpty) && mayBeOf(state, client));
+    .some(({ change, state }) => !(change === undefined && beganEmpty) && own.some((one) => mayBeOf(state, one)));
 }
 
 /** Whether everything that clients of this run ever did on a node was seen, until an instant, and it loaded nothing of another's. */

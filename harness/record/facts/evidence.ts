@@ -74,6 +74,7 @@ export class Evidence {
   isClockContradicted = false;
   private readonly byNode = new Map<string, NodeEvidence>();
   private readonly features = new Map<string, readonly string[]>();
+  private readonly slots = new Map<string, string>();
   private readonly grants = new Map<Hold, Grant[]>();
 
   constructor(
@@ -90,6 +91,7 @@ export class Evidence {
     for (const event of history.rare) {
       if (event.type !== 'client-up') continue;
       this.features.set(event.client, event.features);
+      this.slots.set(event.client, event.slot);
     }
     for (const [at, observation] of observations.rare) {
       const node = this.nodeEvidence(observation.node);
@@ -136,6 +138,12 @@ export class Evidence {
 
   featuresOf(client: string): readonly string[] {
     return this.features.get(client) ?? [];
+  }
+
+  /** The client, and all that followed each other in its place: they may share an identity. */
+  inPlaceOf(client: string): readonly string[] {
+    const place = this.slots.get(client);
+    return place === undefined ? [client] : [...this.slots].flatMap(([one, slot]) => (slot === place ? [one] : []));
   }
 
   /** Everything that `node` was seen to do to `key`, in its own order. */

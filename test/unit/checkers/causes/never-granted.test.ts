@@ -116,6 +116,21 @@ describe('a client whose SET NX was refused', () => {
     expect(found('c3', [], ['NX', 'GET'])).toContain('never-granted');
   });
 
+  it('may hold what one before in its place had stored, and it saw there: they may have the same name', () => {
+    const followed = (slot: string) => {
+      const up = { host: 'c2', address: '10.77.0.9', lock: 'any', features: [] };
+      const story = watched()
+        .up('c3')
+        .event(2.2, { type: 'client-up', client: 'c2.2', slot, ...up });
+      story.grant('c2', 1).take(0.999, 'r1', 'c2', 'host-c2').down('c2', 2).grant('c2.2', 2.5);
+      story.command(2.4985, 'r1', 'c2.2', ['SET', KEY, 'again', 'PX', '5000', 'NX']);
+      story.command(2.499, 'r1', 'c2.2', ['GET', KEY]).command(2.8, 'r1', 'stranger', ['DEL', KEY]);
+      return causeNames(story.grant('c3', 3).take(2.999, 'r1', 'c3').release('c2.2', 4).release('c3', 4.2));
+    };
+    expect(followed('c2')).not.toContain('never-granted');
+    expect(followed('c4')).toContain('never-granted');
+  });
+
   it('may have been granted it by another request of the same attempt, which was read seconds late', () => {
     const again = (lateMs: number) => {
       const story = watched().up('c1').grant('c1', 1).take(0.999, 'r1', 'c1').looks(5, 8, 'r1', UNSEEN);
