@@ -47,7 +47,7 @@ import type { Hold } from '../../harness/vocabulary/verdict.js';
 import { isBelieved } from './believed.js';
 import { EvidenceWindows } from './evidence-windows.js';
 import { keptItsData, wasReplicaThroughout } from './meanwhile.js';
-import { formOf, ownStoresOf, PARTED_NS, READ_WITHIN_NS, RelatedKeys } from './own-stores.js';
+import { formOf, isCopyOf, ownStoresOf, PARTED_NS, READ_WITHIN_NS, RelatedKeys } from './own-stores.js';
 import { StoredOwners } from './stored-owners.js';
 import { isSeenFromTheStart, lineAfter, mayBeOfAttempt, whyNoVote } from './votes.js';
 
@@ -258,7 +258,7 @@ class Search {
         if (!span.change && isSeenFromTheStart(node, hold.fromNs, evidence)) continue;
         if (this.isCount(changes)) continue;
         if (!keepsIts(span, node, hold, evidence)) return 'unclear';
-        const look = this.lookAtState(node, key, changes, span, hold);
+        const look = this.lookAtState(node, key, changes, span, hold, evidence);
         if (look === 'unclear' || look === 'foreign') return look;
         if (look === 'own') own = look;
         else all.push(...look);
@@ -309,7 +309,14 @@ class Search {
     return sorted;
   }
 
-  private lookAtState(node: string, key: string, changes: KeyChanges, span: StateSpan, hold: Hold): Look {
+  private lookAtState(
+    node: string,
+    key: string,
+    changes: KeyChanges,
+    span: StateSpan,
+    hold: Hold,
+    evidence: Evidence,
+  ): Look {
     const owners = ownersIn(span.state);
     if (!owners) return 'unclear';
     const instead: StoredInstead[] = [];
@@ -327,6 +334,9 @@ class Search {
       if (whose === 'own' || whose === 'foreign') look = look === 'foreign' ? look : whose;
       else {
         const { atNs, line } = span.change!;
+        const isIts = (one: string) => this.owners.slotOf(one) === this.owners.slotOf(whose.client);
+        // Nobody stored it there himself: it may be another's of the same name.
+        if (by?.client === undefined && !isCopyOf({ key, owner }, by?.atNs ?? atNs, isIts, evidence)) return 'unclear';
         instead.push({ node, key, ...whose, atNs: by?.atNs ?? atNs, observation: by?.line ?? line });
       }
     }

@@ -87,6 +87,33 @@ function storedUnder(key: string, node: string, reading: ServerReading, hold: Ho
   return stored;
 }
 
+/**
+ * Whether what came to a server by `copiedNs`, from its primary say, is what one of these clients stored: the last client that was seen
+ * to store it under that key, on any node, was one, and none is missing since.
+ */
+export function isCopyOf(
+  { key, owner }: Pick<OwnStore, 'key' | 'owner'>,
+  copiedNs: number,
+  isOne: (client: string) => boolean,
+  evidence: Evidence,
+): boolean {
+  const stores = evidence.nodes.flatMap((node) =>
+    (evidence.readingOf(node)?.changes(key).list ?? []).filter(
+      ({ by, applied, after, wanted, line, atNs }) =>
+        by?.client !== undefined &&
+        applied !== 'no' &&
+        atNs <= copiedNs &&
+        ownersBy(wanted ?? after, line).includes(owner),
+    ),
+  );
+  const last = stores.reduce<Change | undefined>(
+    (one, other) => (one && one.atNs > other.atNs ? one : other),
+    undefined,
+  );
+  if (!last || !isOne(last.by!.client!)) return false;
+  return evidence.nodes.every((node) => evidence.watchedThroughout(node, last.atNs, copiedNs));
+}
+
 /** The command; of a script with how many keys and arguments, for the same one is sent by its text and by its hash. */
 export function formOf({ argv }: CommandObservation): string {
   const name = argv[0]!.toUpperCase();

@@ -407,6 +407,42 @@ describe('whose it is that was stored', () => {
     expect(own('c2')).toEqual([]);
   });
 
+  it('is not known of what a promoted server got of a name that two clients have, after it had been lost', () => {
+    const REPLICA = { role: 'replica', ...OF_ITS_ROLE } as const;
+    /** c1 holds as `a` from 3.7 s on, which a stranger removes; a try of c2, which is not answered, may have stored it again. */
+    const came = (stores: boolean, isWatched: boolean) => {
+      const story = new Story().replicated().up('c1').up('c2').up('c3').watch(0, 'r1').watch(0, 'r2');
+      story.looks(0.2, 4.3, 'r1', OF_ITS_ROLE).looks(4.4, 9, 'r1', REPLICA).sample(9.5, 'r1', { role: 'replica' });
+      story.looks(0.2, 4.2, 'r2', REPLICA).looks(4.2, 9, 'r2', OF_ITS_ROLE).sample(9.5, 'r2');
+      const copied = (value: string, from: number, until?: number) => {
+        story.command(from, 'r2', 'link', ['SET', KEY, value, 'PXAT', String(EPOCH_WALL_MS + from * 1e3 + 4_999)]);
+        if (until) story.command(until, 'r2', 'link', ['DEL', KEY]);
+      };
+      for (const [client, at, value] of [
+        ['c1', 1, 'a'],
+        ['c3', 2, 'b'],
+        ['c1', 3, 'a'],
+      ] as const) {
+        held(story, client, at, { value });
+        copied(value, at, at + 0.502);
+      }
+      story.grant('c1', 3.7).take(3.699, 'r1', 'c1', 'a').release('c1', 6.5).command(6.501, 'r2', 'c1', ['DEL', KEY]);
+      if (!stores) copied('a', 3.7);
+      else {
+        copied('a', 3.7, 3.751);
+        story.command(3.75, 'r1', 'stranger', ['DEL', KEY]).refused('c2', 3.85, 3.95, 'info');
+        if (isWatched) story.take(3.9, 'r1', 'c2', 'a');
+        copied('a', 3.901);
+      }
+      if (!isWatched) story.watch(3.8, 'r1', false).watch(4, 'r1');
+      return found(story.grant('c2', 5).command(4.999, 'r2', 'c2', ['GET', KEY]).release('c2', 6));
+    };
+    expect(came(false, true)).toEqual(['c2 at 5']);
+    expect(came(false, false)).toEqual(['c2 at 5']);
+    expect(came(true, false)).toEqual([]);
+    expect(came(true, true)).toEqual([]);
+  });
+
   it('does not matter of what a replica had, which turns its clients away: it may be behind', () => {
     const behind = (lookedUntil: number, role: 'replica' | 'primary' = 'replica', asked?: string) => {
       const story = run()
