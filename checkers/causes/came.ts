@@ -107,8 +107,8 @@ function mayHaveLost(node: string, contest: Contest, evidence: Evidence, untilNs
 }
 
 /**
- * Whether the key may have gone from the node that granted it first, by then, in a way that its record tells: what was not there any
- * more did not stand in anybody's way, whoever took that node's place.
+ * Whether the key may have gone from the node that granted it first, by then, in a way that its record tells, or while nobody watched a
+ * node that was looked at again after that: what was not there any more did not stand in anybody's way, whoever took that node's place.
  */
 export function mayHaveGoneThere(contest: Contest, evidence: Evidence, untilNs: number): boolean {
   const { node, value, observation, atNs } = contest.earlier.write;
@@ -118,6 +118,9 @@ export function mayHaveGoneThere(contest: Contest, evidence: Evidence, untilNs: 
   const changes = evidence.readingOf(node)!.changes(contest.key);
   const loss = changes.lossOf(value!, observation);
   if (loss && evidence.seenStored(node, contest.key, value, byNs, loss.atNs)) return false;
+  const { how, atNs: lostNs = byNs } = loss ?? {};
+  const isMissed = how === 'gap' && evidence.samples(node, lostNs + 1, byNs).length > 0;
+  if (isMissed && !evidence.seenStored(node, contest.key, value, lostNs, byNs)) return true;
   // A look tells of nothing but that it is gone; and of a server that died nothing more is seen.
   const isSaid = loss && loss.how !== 'gap' && loss.how !== 'sample';
   // Its own client had not begun to release it before.

@@ -161,3 +161,23 @@ describe('a write of a primary that was not looked at for long', () => {
     expect(causeOf(story({ skewMs: 700 })).name).toBe('unexplained');
   });
 });
+
+describe('a write of a primary that was not watched for a moment after it, and went on', () => {
+  const owner = 'value-of-c1';
+  const named = (shown: { owner: string } | { unseen: string[] }, isWatchedAgain = true) => {
+    const told = new Story().replicated().up('c1').up('c2').grant('c1', 1).grant('c2', 3).release('c1', 4);
+    told.release('c2', 4).watch(0, 'r1').watch(0, 'r2').looks(0.3, 0.95, 'r1').looks(1, 1.1, 'r1', { owner });
+    told.take(0.999, 'r1', 'c1').watch(1.1, 'r1', false).looks(0.3, 2, 'r2', REPLICA).looks(2.1, 2.95, 'r2');
+    if (isWatchedAgain) told.watch(1.5, 'r1').looks(1.5, 1.95, 'r1', shown).watch(2.05, 'r1', false);
+    return causeOf(told.take(2.999, 'r2', 'c2')).name;
+  };
+
+  it('was lost by the failover, where the key was seen there after that, or the server was gone', () => {
+    expect(named({ owner })).toBe('failover-lost-write');
+    expect(named({ owner }, false)).toBe('failover-lost-write');
+  });
+
+  it('is not said to have been, where it may have been removed meanwhile', () => {
+    expect(named({ unseen: [KEY] })).toBe('unexplained');
+  });
+});
