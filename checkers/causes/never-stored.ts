@@ -309,6 +309,14 @@ class Search {
     return sorted;
   }
 
+  /** Whether all was seen that any server was asked since the client was told to acquire. */
+  private isSeenSinceCalled({ evidence: [line], fromNs }: Hold, evidence: Evidence): boolean {
+    const calledNs = this.input.history.event(line!)!.atNs;
+    return evidence.nodes.every(
+      (node) => evidence.watchedThroughout(node, calledNs, fromNs) || evidence.effects.whyDown(node, calledNs, fromNs),
+    );
+  }
+
   private lookAtState(
     node: string,
     key: string,
@@ -335,6 +343,8 @@ class Search {
       else {
         const { atNs, line } = span.change!;
         const isIts = (one: string) => this.owners.slotOf(one) === this.owners.slotOf(whose.client);
+        // This one may have named it unseen: who stored it let it in, say.
+        if (whose.onlyAsked && !this.isSeenSinceCalled(hold, evidence)) return 'unclear';
         // Nobody stored it there himself: it may be another's of the same name.
         if (by?.client === undefined && !isCopyOf({ key, owner }, by?.atNs ?? atNs, isIts, evidence)) return 'unclear';
         instead.push({ node, key, ...whose, atNs: by?.atNs ?? atNs, observation: by?.line ?? line });

@@ -558,6 +558,25 @@ describe('whose it is that was stored', () => {
       expect(found(letIn('c2'))).toEqual([]);
     });
 
+    it('is not where the client may have named it unseen, since it was told to acquire', () => {
+      const NEXT = `${KEY}:next`;
+      /** c2 is told at 4.4 s, or before. */
+      const letIn = (gapAt: number) =>
+        run()
+          .watch(gapAt, 'r1', false)
+          .watch(gapAt + 0.03, 'r1')
+          .command(gapAt + 0.04, 'r1', 'c3', ['DEL', KEY])
+          .refused('c3', 6.55, 6.7)
+          .command(6.61, 'r1', 'c3', ['GET', NEXT])
+          .command(6.615, 'r1', 'c3', ['DEL', NEXT])
+          .command(6.62, 'r1', 'c3', ['SET', KEY, 'next', 'PX', '5000', 'NX'])
+          .grant('c2', 6.8, { sent: 6.5, began: 6.501, grantSent: 6.798 })
+          .release('c2', 6.85)
+          .command(6.9, 'r1', 'c3', ['DEL', KEY]);
+      expect(found(letIn(6.2))).toContain('c2 at 6.8');
+      expect(found(letIn(6.51))).not.toContain('c2 at 6.8');
+    });
+
     it('is not where it was releasing, or the one that it left is not known', () => {
       const handed = run()
         .grant('c1', 4)
