@@ -163,8 +163,8 @@ const ASKS_FOR_NOBODY: ReadonlySet<string> = new Set('ZADD SADD HSET HMSET ZREM 
  */
 export function hasLooked(
   { client, grantSentNs, fromNs }: Hold,
-  stored: readonly NamedStore[],
-  { node, next }: Pick<Looked, 'node' | 'next'>,
+  stored: readonly Pick<NamedStore, 'key'>[],
+  { node, next }: { readonly node: string; readonly next: Pick<NextGrant, 'atNs'> },
   observations: Observations,
 ): boolean {
   const keys = new Set(stored.map(({ key }) => key));

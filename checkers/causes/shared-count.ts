@@ -8,8 +8,8 @@
  * Example: c1 gives its permit back, and a timer of c1 does so again. Two permits are free, and c2 and c3 take them beside c4.
  *
  * Named where a server was seen to count the holders, each for its own client and within the attempt that was granted, which
- * stored nothing else; everything is known that became of the numbers in question; and the grant that should not have been made found
- * it free. `count-expired`: a holder was counted in a number that expired when it stood for somebody, and whose time was set by a
+ * stored nothing else; everything is known that became of the numbers in question; and the grant that should not have been made asked
+ * for the number, and found it free. `count-expired`: a holder was counted in a number that expired when it stood for somebody, and whose time was set by a
  * client; the server's clock was not moved since, or it was put back and the number was there still. `clock-jumped`: the same, where
  * by the machine's own clock some of that time was left, and jumps alone moved that of the server, ahead by as much. The holder still holds at
  * that grant, or it gave back to the next number, which had never counted it: by a release that was answered before that grant, and
@@ -36,6 +36,7 @@ import type { Cause, CauseLink, Hold } from '../../harness/vocabulary/verdict.js
 import { leaseLink } from './contest.js';
 import { countedBy, directionOf, type OwnChange } from './counted-holds.js';
 import { gaveBackLate, type Missing } from './gave-back-late.js';
+import { hasLooked } from './lost-with-server.js';
 import { moveLink, onlyJumpsBetween, READING_MS, wasMovedBetween } from './meanwhile.js';
 import { RelatedKeys } from './own-stores.js';
 import { accountsOf, type Count, numberIn } from './shared-accounts.js';
@@ -56,6 +57,8 @@ export function sharedCount(overlap: Overlap, input: CheckInput): Cause | undefi
   const count: Count = { direction, absent: model.kind === 'semaphore' && direction < 0 ? model.permits : 0 };
   const wrong = wrongGrant(overlap.second, one, count, model, evidence, related);
   if (!wrong || holders.some(({ at }) => at >= wrong.until)) return undefined;
+  // Who never asks for the number is granted it whatever that says.
+  if (!hasLooked(overlap.second, [one], { node: one.node, next: wrong }, input.observations)) return undefined;
   return wrongBy(holders, wrong, overlap, count, evidence, input, related);
 }
 
