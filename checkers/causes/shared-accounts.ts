@@ -106,6 +106,15 @@ export class Accounts {
     return new Map(accounts.map(({ client, account }) => [client, account]));
   }
 
+  /** Whether a client may have taken more in that stretch than it gave back, be it by something of which it is not known whose it was. */
+  mayCount(client: string, from: number, end: number): boolean {
+    const untold = this.untold.slice(placeOf(this.untold, from), placeOf(this.untold, end));
+    if (untold.some((at) => (this.list[at]!.by?.client ?? client) === client)) return true;
+    const { at, returned } = this.clients.get(client) ?? { at: [], returned: [] };
+    const [low, high] = [placeOf(at, from), placeOf(at, end)];
+    return high - low > 2 * ((returned[high - 1] ?? 0) - (returned[low - 1] ?? 0));
+  }
+
   /** How many strangers gave back in that stretch, which nobody had been counted in for. */
   byStrangers(from: number, end: number): number {
     const { at, returned } = this.strangers;

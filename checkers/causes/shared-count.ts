@@ -13,9 +13,10 @@
  * client; the server's clock was not moved since, or it was put back and the number was there still. `clock-jumped`: the same, where
  * by the machine's own clock some of that time was left, and jumps alone moved that of the server, ahead by as much. The holder still holds at
  * that grant, or it gave back to the next number, which had never counted it: by a release that was answered before that grant, and
- * the only command of its client that can have given back, from when that release began until it was answered. Each such loss
- * alone would have let that grant through, whatever else befell the number. `returned-too-often`: to one number a client gave back more than it had taken of it, what it holds aside,
- * and could have held when that number was made. Where a number stood for nobody when it expired, or was removed by who counts, the
+ * the only command of its client that can have given back, from when that release began until it was answered. Nor can
+ * a renewal of its client have counted that anew. Each such loss alone would have let that grant through, whatever else befell the
+ * number. `returned-too-often`: to one number a client gave back more than it had taken of it, what it holds aside, and could have held
+ * when that number was made. Where a number stood for nobody when it expired, or was removed by who counts, the
  * reason is looked for in that number.
  *
  * Excludes numbers that were lost in any other way, or that strangers and replication links had a hand in; independent nodes; and
@@ -111,13 +112,15 @@ function wrongBy(
   const accounts = accountsOf(list, count);
   /** Why a holder was missing in the next number: that was lost, or it stood for none by then, and that has a reason of its own. */
   const whyMissing = (missing: Missing): Cause | undefined => {
-    const { at } = missing.counted;
-    const loss = lossOf(missing.counted, wrong, count);
-    if (loss && loss.stood > 0) return causeOfLoss(missing, loss, overlap, evidence, input);
-    if (loss) return whyLess(accounts.madeAt(at), loss.before);
+    const { counted, back } = missing;
+    const loss = lossOf(counted, wrong, count);
     // Whoever removes the number gives back what it stood for.
-    const gone = accounts.goneAfter(at);
-    return gone < wrong.until ? whyLess(accounts.madeAt(at), gone + 1) : undefined;
+    const lost = loss?.before ?? accounts.goneAfter(counted.at) + 1;
+    if (lost > wrong.until) return undefined;
+    // A renewal that finds no number counts its client anew.
+    if (accounts.mayCount(counted.hold.client, lost, back ? list.indexOf(back) : wrong.until)) return undefined;
+    if (loss && loss.stood > 0) return causeOfLoss(missing, loss, overlap, evidence, input);
+    return whyLess(accounts.madeAt(counted.at), lost);
   };
   /** Why a number came to say less than it should, between the change that made it and another one. */
   const whyLess = (made: number, end: number): Cause | undefined => {

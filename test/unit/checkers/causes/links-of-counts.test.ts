@@ -33,3 +33,39 @@ it('the readers’ number expired, and the writer’s script never asked for it'
   expect(told(['EXISTS', READERS])).toBe('count-expired');
   expect(told()).toBe('unexplained');
 });
+
+it('the number expired, its holder’s renewal counted it anew, and then a stranger gave back, or removed it', () => {
+  const told = (renews: boolean, tell: (s: Story) => Story) => {
+    const s = story({ kind: 'semaphore', permits: 1 }, 'c1', 'c3');
+    script(s.grant('c1', 1), 0.9995, 'c1', ['INCR', KEY], ['PEXPIRE', KEY, '500']);
+    if (renews) script(s, 1.6, 'c1', ['EXISTS', KEY], ['INCR', KEY], ['PEXPIRE', KEY, '5000']);
+    by(tell(s).grant('c3', 3), 2.9995, 'c3', 'INCR', KEY);
+    return causeOf(s.release('c1', 4).release('c3', 4.2)).name;
+  };
+  const givesBack = (s: Story) => by(s, 2, 'stranger', 'DECR', KEY);
+  const removes = (s: Story) => by(s, 2, 'stranger', 'DEL', KEY);
+  expect(told(false, removes)).toBe('count-expired');
+  expect(told(true, givesBack)).toBe('unexplained');
+  expect(told(true, removes)).toBe('unexplained');
+  // By something of its own it is counted that leaves open by how much.
+  const another = (s: Story) => by(s, 1.7, 'c4', 'INCRBY', KEY, '2');
+  expect(told(false, (s) => removes(another(s)))).toBe('count-expired');
+  const own = (s: Story) => by(s, 1.7, 'c1', 'INCRBY', KEY, '2');
+  expect(told(false, (s) => removes(own(s)))).toBe('unexplained');
+});
+
+it('who gave back to the next number had been counted there by its renewal, and a stranger made that less', () => {
+  const told = (renews: boolean) => {
+    const s = story({ kind: 'semaphore', permits: 2 }, 'c1', 'c2', 'c3', 'c4');
+    script(s.grant('c4', 0.7005), 0.7, 'c4', ['INCR', KEY], ['PEXPIRE', KEY, '100']);
+    if (renews) script(s, 0.85, 'c4', ['EXISTS', KEY], ['INCR', KEY], ['PEXPIRE', KEY, '5000']);
+    by(s.grant('c1', 0.9), 0.8995, 'c1', 'INCR', KEY);
+    by(s.release('c4', [0.94, 0.96]), 0.95, 'c4', 'DECR', KEY);
+    if (renews) by(s, 0.97, 'stranger', 'DECR', KEY);
+    by(s.grant('c2', 1), 0.9995, 'c2', 'INCR', KEY);
+    by(s.grant('c3', 3), 2.9995, 'c3', 'INCR', KEY);
+    return causeOf(s.release('c1', 4).release('c2', 4.1).release('c3', 4.2)).name;
+  };
+  expect(told(false)).toBe('count-expired');
+  expect(told(true)).toBe('unexplained');
+});
