@@ -61,6 +61,9 @@ export function gaveBackLate(
     const back = steps.find(mayGiveBack);
     const counted = back && countedBy(hold, evidence, related);
     if (!back || counted?.node !== node || counted.key !== key || counted.at >= made) continue;
+    // Who had given back to the old one before gave back twice.
+    const isOut = (step: Change) => step.by?.client === hold.client && countStep(step, count) < 0;
+    if (list.slice(counted.at + 1, made).some(isOut)) continue;
     if (!isOnlyReturn(counted, answeredNs[k]!, count, observations)) continue;
     found.push({ counted, back });
   }

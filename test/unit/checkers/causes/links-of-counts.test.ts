@@ -69,3 +69,19 @@ it('who gave back to the next number had been counted there by its renewal, and 
   expect(told(false)).toBe('count-expired');
   expect(told(true)).toBe('unexplained');
 });
+
+it('who gave back to the next number had given back to the one that expired, too, before its release began', () => {
+  const told = (early: boolean) => {
+    const s = story({ kind: 'semaphore', permits: 2 }, 'c1', 'c2', 'c3', 'c4');
+    script(s.grant('c4', 0.7005), 0.7, 'c4', ['INCR', KEY], ['PEXPIRE', KEY, '100']);
+    by(s, 0.72, 'c8', 'INCR', KEY);
+    if (early) by(s, 0.75, 'c4', 'DECR', KEY);
+    by(s.grant('c1', 0.9), 0.8995, 'c1', 'INCR', KEY);
+    by(s.release('c4', [0.94, 0.96]), 0.95, 'c4', 'DECR', KEY);
+    by(s.grant('c2', 1), 0.9995, 'c2', 'INCR', KEY);
+    by(s.grant('c3', 3), 2.9995, 'c3', 'INCR', KEY);
+    return causeOf(s.release('c1', 4).release('c2', 4.1).release('c3', 4.2)).name;
+  };
+  expect(told(false)).toBe('count-expired');
+  expect(told(true)).toBe('returned-too-often');
+});
