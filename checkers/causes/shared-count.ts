@@ -38,7 +38,7 @@ import { leaseLink } from './contest.js';
 import { countedBy, directionOf, type OwnChange } from './counted-holds.js';
 import { gaveBackLate, type Missing } from './gave-back-late.js';
 import { hasLooked } from './lost-with-server.js';
-import { moveLink, onlyJumpsBetween, READING_MS, wasMovedBetween } from './meanwhile.js';
+import { isByRightClocks, moveLink, onlyJumpsBetween, READING_MS, wasMovedBetween } from './meanwhile.js';
 import { RelatedKeys } from './own-stores.js';
 import { accountsOf, type Count, numberIn } from './shared-accounts.js';
 import { wholeEvidenceOf } from './whole-evidence.js';
@@ -157,6 +157,7 @@ function causeOfLoss(
   const set = lastTimed(list, loss.seen + 1);
   if (set?.by?.client === undefined) return undefined;
   const { by } = set;
+  if (!isByRightClocks(by, set.ranFromNs, evidence)) return undefined;
   const shows = observations.line(loss.line) as CommandObservation;
   const over = whyOver(set, by, list[loss.seen]!, { ...loss, wallMs: shows.serverWallMs, node }, evidence);
   if (!over) return undefined;

@@ -1,8 +1,9 @@
 /** What else may have made a number of holders say less than hold is not taken for what did. */
 import { expect, it } from 'vitest';
 import { mutualExclusion } from '../../../../checkers/exclusion/mutual-exclusion.js';
+import type { FaultEffect } from '../../../../harness/vocabulary/history.js';
 import type { LockModel } from '../../../../harness/vocabulary/protocol.js';
-import { KEY, Story } from '../build.js';
+import { EPOCH_WALL_MS, KEY, Story } from '../build.js';
 
 const READERS = `{${KEY}}:readers`;
 
@@ -84,4 +85,25 @@ it('who gave back to the next number had given back to the one that expired, too
   };
   expect(told(false)).toBe('count-expired');
   expect(told(true)).toBe('returned-too-often');
+});
+
+it('the number was to last until a time of day, and the server’s clock was ahead when it was told so, or the client’s was off', () => {
+  const told = (aheadMs: number, ...who: string[]) => {
+    const s = story({ kind: 'semaphore', permits: 1 }, 'c1', 'c3');
+    const effects: FaultEffect[] = [{ kind: 'clock-jumped', who, offsetMs: 3_000 }];
+    if (who.length > 0) s.fault(0.6, 0, 'clock', 'strike', { effects });
+    s.sample(0.7, 'r1', { skewMs: aheadMs });
+    const until = String(EPOCH_WALL_MS + (aheadMs > 0 ? 5_500 : 2_500));
+    s.grant('c1', 1).command(0.9995, 'r1', 'c1', ['EVAL', 'abc', '1', KEY, until], aheadMs);
+    for (const argv of [
+      ['INCR', KEY],
+      ['PEXPIREAT', KEY, until],
+    ])
+      s.command(0.9995, 'r1', 'lua', argv, aheadMs);
+    s.grant('c3', 3).command(2.9995, 'r1', 'c3', ['INCR', KEY], aheadMs).sample(3.2, 'r1', { skewMs: aheadMs });
+    return causeOf(s.release('c1', 4).release('c3', 4.2)).name;
+  };
+  expect(told(0)).toBe('count-expired');
+  expect(told(3_000, 'r1')).toBe('unexplained');
+  expect(told(0, 'c1')).toBe('unexplained');
 });
