@@ -71,6 +71,8 @@ interface Wrong {
   readonly left: Change['before'];
   readonly line: number;
   readonly atNs: number;
+  /** As of `Change`. */
+  readonly ranFromNs: number;
 }
 
 /** Undefined as well where the number was against it: a grant that did not go by the number is wrong for another reason. */
@@ -85,18 +87,18 @@ function wrongGrant(
   if (model.kind === 'semaphore') {
     const own = countedBy(second, evidence, related);
     if (own?.node !== node || own.key !== key) return undefined;
-    const { line, atNs, before: left, after } = list[own.at]!;
+    const { line, atNs, ranFromNs, before: left, after } = list[own.at]!;
     const isFull = direction < 0 ? numberIn(after) < 0 : numberIn(after) > model.permits;
-    return isFull ? undefined : { until: own.at, left, line, atNs };
+    return isFull ? undefined : { until: own.at, left, line, atNs, ranFromNs };
   }
   const grant = evidence.grantsOf(second).at(-1);
   if (grant?.took !== true || grant.node !== node) return undefined;
-  const { observation: line, atNs, serverWallMs } = grant.write;
+  const { observation: line, atNs, ranNs, serverWallMs } = grant.write;
   const until = firstIndex(list.length, (n) => list[n]!.line > line);
   const last = list[until - 1];
   // That it expires changes nothing until somebody stores there again.
   const left = last && stateBy(last.after, { fromMs: serverWallMs, untilMs: serverWallMs });
-  return left && numberIn(left) === 0 ? { until, left, line, atNs } : undefined;
+  return left && numberIn(left) === 0 ? { until, left, line, atNs, ranFromNs: Math.min(ranNs, atNs) } : undefined;
 }
 
 function wrongBy(
@@ -191,11 +193,12 @@ function whyOver(
   set: Change,
   { serverWallMs }: Origin,
   seen: Change,
-  { node, atNs, wallMs }: { node: string; atNs: number; wallMs: number },
+  { node, atNs, ranFromNs, wallMs }: Pick<Loss, 'atNs' | 'ranFromNs'> & { node: string; wallMs: number },
   evidence: Evidence,
 ): { name: 'count-expired' | 'clock-jumped'; jumps: readonly ClockMove[] } | undefined {
   const expired = { name: 'count-expired', jumps: [] } as const;
-  const gainedMs = wallMs - serverWallMs - (atNs - set.atNs) / 1e6;
+  // By when they ran: either may have been read late.
+  const gainedMs = wallMs - serverWallMs - (ranFromNs - set.ranFromNs) / 1e6;
   if (!wasMovedBetween(node, set.ranFromNs, atNs, evidence))
     // Nor by a jump that nobody told of, and that no look has shown yet.
     return gainedMs > READING_MS ? undefined : expired;
@@ -218,6 +221,7 @@ interface Loss {
   readonly seen: number;
   readonly line: number;
   readonly atNs: number;
+  readonly ranFromNs: number;
   /** For how many it stood. */
   readonly stood: number;
 }
@@ -226,7 +230,11 @@ interface Loss {
  * That the number in which a holder was counted was lost by its time, and for how many it stood; undefined: it was not, or it is not
  * known.
  */
-function lossOf({ list, at }: OwnChange, { until, left, line, atNs }: Wrong, count: Count): Loss | undefined {
+function lossOf(
+  { list, at }: OwnChange,
+  { until, left, line, atNs, ranFromNs }: Wrong,
+  count: Count,
+): Loss | undefined {
   const accounts = accountsOf(list, count);
   const gone = Math.min(accounts.goneAfter(at), until);
   if (!accounts.between(Math.max(accounts.madeAt(at), 0), gone)) return undefined;
@@ -235,11 +243,11 @@ function lossOf({ list, at }: OwnChange, { until, left, line, atNs }: Wrong, cou
   while (seen > at && list[seen]!.how === 'expired') seen--;
   const stood = Math.max(0, (numberIn(list[seen]!.after) - count.absent) * count.direction);
   if (Number.isNaN(stood)) return undefined;
-  if (gone === until) return left.exists === 'no' ? { before: until, seen, line, atNs, stood } : undefined;
+  if (gone === until) return left.exists === 'no' ? { before: until, seen, line, atNs, ranFromNs, stood } : undefined;
   const change = list[gone]!;
   // What time took of none is no loss; nor is it what a removal took.
   if (stood > 0 && change.how !== 'expired') return undefined;
-  return { before: gone, seen, line: change.line, atNs: change.atNs, stood };
+  return { before: gone, seen, line: change.line, atNs: change.atNs, ranFromNs: change.ranFromNs, stood };
 }
 
 /** Whether the number would let one more in, had it stood for so many more. */

@@ -107,3 +107,33 @@ it('the number was to last until a time of day, and the server’s clock was ahe
   expect(told(3_000, 'r1')).toBe('unexplained');
   expect(told(0, 'c1')).toBe('unexplained');
 });
+
+it('the clock had jumped, and the line that shows that the number was gone was read late', () => {
+  const told = (lateMs: number, jumpMs = 500) => {
+    const s = story({ kind: 'semaphore', permits: 1 }, 'c1', 'c2', 'c3', 'c4');
+    // Each line in order: once one is late so are those after it.
+    const count = (at: number, client: string, readMs: number, ...calls: string[][]) => {
+      const read = at + readMs / 1_000;
+      s.command(read, 'r1', client, ['EVAL', 'abc', '1', KEY], skewMs - readMs);
+      for (const argv of calls) s.command(read, 'r1', 'lua', argv, skewMs - readMs);
+    };
+    let skewMs = 0;
+    s.grant('c1', 1);
+    count(0.9995, 'c1', 0, ['INCR', KEY], ['PEXPIRE', KEY, '2000']);
+    skewMs = jumpMs;
+    const effects: FaultEffect[] = [{ kind: 'clock-jumped', who: ['r1'], offsetMs: jumpMs }];
+    s.fault(1.5, 0, 'clock', 'strike', { effects });
+    s.sample(1.6, 'r1', { skewMs, keys: { [KEY]: { owner: '1', pttlMs: 900, type: 'string' } } });
+    count(1.8, 'c2', 0, ['INCR', KEY]);
+    count(1.81, 'c2', 0, ['DECR', KEY]);
+    // c4 asks when a part of the time is left by the machine's clock.
+    count(2.6, 'c4', lateMs, ['INCR', KEY]);
+    count(2.605, 'c4', lateMs, ['DEL', KEY]);
+    s.grant('c3', 2.9);
+    count(2.8995, 'c3', lateMs, ['INCR', KEY]);
+    s.sample(3.6, 'r1', { skewMs });
+    return causeOf(s.release('c1', 4).release('c3', 4.2)).name;
+  };
+  expect(told(0)).toBe('clock-jumped');
+  expect(told(600)).not.toBe('count-expired');
+});
