@@ -16,7 +16,7 @@
  * the only command of its client that can have given back, from when that release began until it was answered. Nor can
  * a renewal of its client have counted that anew. Each such loss alone would have let that grant through, whatever else befell the
  * number. `returned-too-often`: to one number a client gave back more than it had taken of it, what it holds aside, and could have held
- * when that number was made. Where a number stood for nobody when it expired, or was removed by who counts, the
+ * when that number was made; and that number would have let that grant through had it counted all who held. Where a number stood for nobody when it expired, or was removed by who counts, the
  * reason is looked for in that number.
  *
  * Excludes numbers that were lost in any other way, or that strangers and replication links had a hand in; independent nodes; and
@@ -113,15 +113,15 @@ function wrongBy(
   const { list } = holders[0]!;
   const accounts = accountsOf(list, count);
   /** Why a holder was missing in the next number: that was lost, or it stood for none by then, and that has a reason of its own. */
-  const whyMissing = (missing: Missing): Cause | undefined => {
-    const { counted, back } = missing;
+  const whyMissing = (one: Missing): Cause | undefined => {
+    const { counted, back } = one;
     const loss = lossOf(counted, wrong, count);
     // Whoever removes the number gives back what it stood for.
     const lost = loss?.before ?? accounts.goneAfter(counted.at) + 1;
     if (lost > wrong.until) return undefined;
     // A renewal that finds no number counts its client anew.
     if (accounts.mayCount(counted.hold.client, lost, back ? list.indexOf(back) : wrong.until)) return undefined;
-    if (loss && loss.stood > 0) return causeOfLoss(missing, loss, overlap, evidence, input);
+    if (loss && loss.stood > 0) return causeOfLoss(one, loss, overlap, evidence, input);
     return whyLess(accounts.madeAt(counted.at), lost);
   };
   /** Why a number came to say less than it should, between the change that made it and another one. */
@@ -129,15 +129,16 @@ function wrongBy(
     if (made < 0 || made >= end || !accounts.between(made, end)) return undefined;
     const late = firstOf(gaveBackLate(holders[0]!, made, end, wrong.atNs, count, input, evidence, related), whyMissing);
     if (late) return late;
-    // Without what strangers gave back all that clients did may not have been enough.
-    const byStrangers = accounts.byStrangers(made, end);
-    const isEnough = byStrangers === 0 || (end === wrong.until && isFreeStill(wrong.left, byStrangers, count, input));
+    // Had strangers given nothing back, and all who held been counted, what clients gave back may not have been enough.
+    const uncounted = end === wrong.until ? holders.filter(({ at }) => at < made).length : 0;
+    const more = accounts.byStrangers(made, end) + uncounted;
+    const isEnough = more === 0 || (end === wrong.until && isFreeStill(wrong.left, more, count, input));
     return isEnough ? excessReturn(holders, made, end, overlap, count, input) : undefined;
   };
   const made = wrong.left.exists === 'no' ? wrong.until : wrong.until > 0 ? accounts.madeAt(wrong.until - 1) : -1;
   if (made < 0) return undefined;
-  const held = holders.filter(({ at }) => at < made).map((counted): Missing => ({ counted }));
-  return firstOf(held, whyMissing) ?? whyLess(made, wrong.until);
+  const missing = holders.filter(({ at }) => at < made).map((counted): Missing => ({ counted }));
+  return firstOf(missing, whyMissing) ?? whyLess(made, wrong.until);
 }
 
 function firstOf<T>(all: readonly T[], why: (one: T) => Cause | undefined): Cause | undefined {

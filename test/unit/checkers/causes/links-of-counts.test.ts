@@ -137,3 +137,19 @@ it('the clock had jumped, and the line that shows that the number was gone was r
   expect(told(0)).toBe('clock-jumped');
   expect(told(600)).not.toBe('count-expired');
 });
+
+it('a client gave back for another that had died, and one who held was counted in a number that a stranger let expire', () => {
+  const told = (tell: (s: Story) => Story) => {
+    const s = story({ kind: 'semaphore', permits: 2 }, 'c2', 'c3', 'c4', 'c7', 'c9');
+    by(s.grant('c2', 1), 0.9995, 'c2', 'INCR', KEY);
+    by(s, 1.1, 'stranger', 'PEXPIRE', KEY, '100');
+    by(s.grant('c3', 1.5), 1.4995, 'c3', 'INCR', KEY);
+    by(tell(s).grant('c4', 3), 2.9995, 'c4', 'INCR', KEY);
+    return causeOf(s.release('c2', 4).release('c3', 4.1).release('c4', 4.2)).name;
+  };
+  const died = (s: Story) =>
+    by(by(s.acquire('c7', [1.59]), 1.5995, 'c7', 'INCR', KEY).down('c7', 1.7), 1.9, 'c9', 'DECR', KEY);
+  expect(told(died)).toBe('unexplained');
+  // What c9 gave back would have let c4 in as well had c2 been counted.
+  expect(told((s) => by(s, 1.9, 'c9', 'DECR', KEY))).toBe('returned-too-often');
+});
