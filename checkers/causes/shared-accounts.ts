@@ -155,7 +155,7 @@ export class Accounts {
       this.strangers.returned.push((this.strangers.returned.at(-1) ?? 0) - step);
       return;
     }
-    if (client === undefined || Math.abs(step) !== 1) {
+    if (client === undefined || Math.abs(step) !== 1 || mayHaveReckonedBefore(change)) {
       this.untold.push(at);
       return;
     }
@@ -165,6 +165,17 @@ export class Accounts {
     steps.returned.push((steps.returned.at(-1) ?? 0) + (step < 0 ? 1 : 0));
   }
 }
+
+/**
+ * Whether a client put a number over another that it may have reckoned from an earlier one, and nobody knows what it meant to count. Say
+ * c2 reads that 2 are free, c3 and c4 take these, and c2 sets the number to 1: it took one, and the number rose.
+ */
+function mayHaveReckonedBefore({ by, before, after }: Change): boolean {
+  return by !== undefined && !by.script && !COUNTS.has(by.name) && before.exists !== 'no' && after.exists !== 'no';
+}
+
+/** They change a number by what they say, whatever it is. */
+const COUNTS: ReadonlySet<string> = new Set(['INCR', 'INCRBY', 'DECR', 'DECRBY']);
 
 /** Where in rising numbers the first is that is no less. */
 function placeOf(rising: readonly number[], least: number): number {

@@ -153,3 +153,25 @@ it('a client gave back for another that had died, and one who held was counted i
   // What c9 gave back would have let c4 in as well had c2 been counted.
   expect(told((s) => by(s, 1.9, 'c9', 'DECR', KEY))).toBe('returned-too-often');
 });
+
+it('a client took what two others had taken since it read what is free, by which the number rose', () => {
+  const s = story({ kind: 'semaphore', permits: 3 }, 'c1', 'c2', 'c3', 'c4', 'c5');
+  const puts = (at: number, client: string, left: number) => by(s, at, client, 'SET', KEY, String(left));
+  const takes = (at: number, client: string, left: number) =>
+    puts(at - 0.0005, client, left).grant(client, at, { grantSent: at - 0.01 });
+  by(s, 0.995, 'c1', 'GET', KEY);
+  takes(1, 'c1', 2);
+  by(s, 1.995, 'c2', 'GET', KEY);
+  by(s, 1.996, 'c3', 'GET', KEY);
+  takes(2, 'c3', 1);
+  by(s, 2.001, 'c4', 'GET', KEY);
+  takes(2.003, 'c4', 0);
+  puts(2.004, 'c2', 1).grant('c2', 2.005, { grantSent: 1.99 }).release('c2', 2.007);
+  by(s, 2.008, 'c2', 'GET', KEY);
+  puts(2.01, 'c2', 2);
+  by(s, 2.995, 'c5', 'GET', KEY);
+  takes(3, 'c5', 1);
+  s.release('c1', 4).release('c3', 4.1).release('c4', 4.2).release('c5', 4.3);
+  const { violations } = mutualExclusion.check(s.sample(9, 'r1').input());
+  expect(violations.map(({ cause }) => cause.name)).toEqual(['unexplained', 'unexplained']);
+});

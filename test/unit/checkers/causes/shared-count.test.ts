@@ -594,7 +594,7 @@ describe('accounts', () => {
   const state = (value?: string, exists = value === undefined ? 'no' : 'yes') =>
     ({ exists, held: value === undefined ? undefined : { type: 'string', value } }) as unknown as Change['after'];
   const change = (client: string, before?: string, after?: string) =>
-    ({ before: state(before), after: state(after), by: { client } }) as unknown as Change;
+    ({ before: state(before), after: state(after), by: { client, name: 'INCR' } }) as unknown as Change;
   const list = [change('c1', undefined, '1'), change('c2', '1', '2'), change('c3', '2'), change('c1', undefined, '1')];
 
   it('a number is none of which it is not known whether it is there', () => {
