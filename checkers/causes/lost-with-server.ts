@@ -155,7 +155,9 @@ function mayTakeOutLate(
 }
 
 /** Their answers tell of nothing but what they name themselves, whoever else is stored there. */
-const ASKS_FOR_NOBODY: ReadonlySet<string> = new Set('ZADD SADD HSET HMSET ZREM SREM HDEL LREM'.split(' '));
+const ASKS_FOR_NOBODY: ReadonlySet<string> = new Set(
+  'ZADD SADD HSET HMSET ZREM ZREMRANGEBYSCORE SREM HDEL LREM'.split(' '),
+);
 
 /**
  * Whether a command of the client's, or of a script of its, looked at one of the keys in which another one was stored, in the attempt that

@@ -22,6 +22,7 @@ import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Cause, Hold } from '../../harness/vocabulary/verdict.js';
 import { leaseLink } from './contest.js';
 import { changedBy, type OwnChange } from './counted-holds.js';
+import { hasLooked } from './lost-with-server.js';
 import { moveLink, onlyJumpsBetween, READING_MS } from './meanwhile.js';
 import { RelatedKeys } from './own-stores.js';
 import { wholeEvidenceOf } from './whole-evidence.js';
@@ -38,7 +39,10 @@ export function scoredOut({ first, others, second }: Overlap, input: CheckInput)
   if (!evidence || evidence.majority !== undefined) return undefined;
   const related = new RelatedKeys(history.operations.keys);
   const taken = memberOf(second, evidence, related);
-  if (!taken || membersIn(taken.list[taken.at]!.before) !== model.permits - 1) return undefined;
+  const found = taken?.list[taken.at];
+  if (!taken || !found || membersIn(found.before) !== model.permits - 1) return undefined;
+  // Who never asks how many are taken is granted a permit whoever was put out.
+  if (!hasLooked(second, [taken], { node: taken.node, next: found }, observations)) return undefined;
   for (const hold of [first, ...others]) {
     const member = memberOf(hold, evidence, related);
     if (member?.node !== taken.node || member.key !== taken.key || member.at >= taken.at) continue;

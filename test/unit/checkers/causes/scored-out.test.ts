@@ -32,6 +32,8 @@ interface Telling {
   between?: (s: Story) => Story;
   /** What happens before c1 asks. */
   early?: (s: Story) => Story;
+  /** By what c3's script asks how many permits are taken. */
+  asks?: string[][];
   /** What c3's script does at last. */
   takes?: string[];
 }
@@ -50,6 +52,7 @@ function told({
   argument = String(LEASE_MS),
   between = (s) => s,
   early = (s) => s,
+  asks = [['ZCARD', KEY]],
   takes = ['ZADD', KEY, String(shows(2.9995, aheadMs) + LEASE_MS), 'p3'],
   first = (s) => s.command(0.9995, 'r1', 'lua', ['ZADD', KEY, String(shows(0.9995, wasMs) + forMs), 'p1'], wasMs),
 }: Telling = {}) {
@@ -64,7 +67,8 @@ function told({
   between(story);
   script(story, 2.9995, remover, aheadMs).command(2.9995, 'r1', 'lua', removes, aheadMs);
   if (remover !== 'c3') script(story, 2.9995, 'c3', aheadMs);
-  story.grant('c3', 3).command(2.9995, 'r1', 'lua', takes, aheadMs);
+  for (const argv of [...asks, takes]) story.command(2.9995, 'r1', 'lua', argv, aheadMs);
+  story.grant('c3', 3);
   story.sample(3.2, 'r1', { skewMs: aheadMs });
   const input = story.release('c1', 4).release('c2', 4.1).release('c3', 4.2).input();
   return mutualExclusion.check(input).violations.filter(({ class: name }) => name === 'exclusion')[0]!.cause;
@@ -163,6 +167,10 @@ describe('not named', () => {
         'p0',
       ]);
     expect(name({ first: two })).toBe('unexplained');
+  });
+
+  it('where the script of the one who was granted one never asked how many were taken', () => {
+    expect(name({ asks: [] })).toBe('unexplained');
   });
 
   it('where commands may have been missed', () => {
