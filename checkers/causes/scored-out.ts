@@ -52,14 +52,21 @@ export function scoredOut({ first, others, second }: Overlap, input: CheckInput)
   return undefined;
 }
 
-/** The only member that the client certainly put in a sorted set in the attempt that was granted; undefined: none, or several. */
+/**
+ * The only member that the client certainly put in a sorted set in the attempt that was granted, in which it stored nothing else;
+ * undefined: none, or several.
+ */
 function memberOf(hold: Hold, evidence: Evidence, related: RelatedKeys): Member | undefined {
-  const found = (changedBy(hold, evidence, related) ?? []).flatMap((change): Member[] => {
+  const all = changedBy(hold, evidence, related) ?? [];
+  const found = all.flatMap((change): Member[] => {
     const { by, applied, after, line } = change.list[change.at]!;
     if (by?.name !== 'ZADD' || applied !== 'yes') return [];
     return ownersBy(after, line).map((name) => ({ ...change, name }));
   });
-  return found.length === 1 ? found[0] : undefined;
+  const [one] = found;
+  // What it stored beside may be what the lock goes by.
+  const isAll = all.every(({ node, key }) => node === one?.node && key === one.key);
+  return isAll && found.length === 1 ? one : undefined;
 }
 
 /** NaN: it is not known. */

@@ -173,6 +173,19 @@ describe('not named', () => {
     expect(name({ asks: [] })).toBe('unexplained');
   });
 
+  it('where the lock may go by a number that is kept beside, which a stranger made less', () => {
+    const counts = (s: Story, skewMs = 0) => s.command(0.9995, 'r1', 'lua', ['INCR', `{${KEY}}:taken`], skewMs);
+    const first = (s: Story) =>
+      counts(s.command(0.9995, 'r1', 'lua', ['ZADD', KEY, String(shows(0.9995) + LEASE_MS), 'p1']));
+    const less = (s: Story) => s.command(2.5, 'r1', 'stranger', ['DECR', `{${KEY}}:taken`], JUMP_MS);
+    expect(name({ first, between: less })).toBe('unexplained');
+    const asks = [
+      ['ZCARD', KEY],
+      ['INCR', `{${KEY}}:taken`],
+    ];
+    expect(name({ asks, between: less })).toBe('unexplained');
+  });
+
   it('where commands may have been missed', () => {
     expect(name({ between: (s) => s.watch(1.8, 'r1', false).watch(1.9, 'r1') })).toBe('unexplained');
   });
