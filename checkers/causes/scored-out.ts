@@ -8,12 +8,19 @@
  * Named where one server's whole record is known. The holder's client stored one member of one sorted set in the attempt that was
  * granted, and had last given it its score when it was certainly there; another client's script certainly took it out by its score,
  * up to what the server's clock showed then; the grant that should not have been made put a member of its own in the set after that,
- * in which one permit was left, so that none would have been with the holder's in it. Of the time that the score had given some was
+ * in which one permit was left and nothing stood for the holder, so that none would have been with the holder's in it. Of the time that the score had given some was
  * left by the machine's clock, no more than recorded jumps had put the server's ahead since, and nothing else moved that.
  *
  * Excludes times of day that clients gave their scripts (`taken-over-by-clock` tells of those), and clocks that drift.
  */
-import { type Change, ownersBy, partsOf, stores } from '../../harness/record/facts/commands/changes.js';
+import {
+  type Change,
+  ownersBy,
+  ownersOf,
+  partsOf,
+  storedBy,
+  stores,
+} from '../../harness/record/facts/commands/changes.js';
 import type { Evidence } from '../../harness/record/facts/evidence.js';
 import type { Overlap } from '../../harness/record/facts/overlaps.js';
 import { durationOfMs } from '../../harness/record/facts/words.js';
@@ -46,6 +53,8 @@ export function scoredOut({ first, others, second }: Overlap, input: CheckInput)
   for (const hold of [first, ...others]) {
     const member = memberOf(hold, evidence, related);
     if (member?.node !== taken.node || member.key !== taken.key || member.at >= taken.at) continue;
+    // By another name it is counted still, or again.
+    if (ownersOf(found.before).some((name) => storedBy(found.before, name)?.client === hold.client)) continue;
     const cause = causeOf(member, taken, evidence, observations);
     if (cause) return cause;
   }

@@ -186,6 +186,18 @@ describe('not named', () => {
     expect(name({ asks, between: less })).toBe('unexplained');
   });
 
+  it('where a renewal had stored it under another name, and a stranger took out that of another', () => {
+    const script = (s: Story, at: number, client: string, argv: string[]) =>
+      s
+        .command(at, 'r1', client, ['EVAL', 'abc', '1', KEY, 'p', '5000'], JUMP_MS)
+        .command(at, 'r1', 'lua', argv, JUMP_MS);
+    const out = (s: Story) => script(s, 2.2, 'c3', ['ZREMRANGEBYSCORE', KEY, '-inf', String(shows(2.2, JUMP_MS))]);
+    const anew = (s: Story) => script(s, 2.4, 'c1', ['ZADD', KEY, String(shows(2.4, JUMP_MS) + 5_000), 'p1-anew']);
+    const another = (s: Story) => s.command(2.8, 'r1', 'stranger', ['ZREM', KEY, 'p2'], JUMP_MS);
+    expect(name({ between: out })).toBe('clock-jumped');
+    expect(name({ between: (s) => another(anew(out(s))) })).toBe('released-by-other');
+  });
+
   it('where commands may have been missed', () => {
     expect(name({ between: (s) => s.watch(1.8, 'r1', false).watch(1.9, 'r1') })).toBe('unexplained');
   });
