@@ -40,7 +40,7 @@ import { gaveBackLate, type Missing } from './gave-back-late.js';
 import { hasLooked } from './lost-with-server.js';
 import { isByRightClocks, moveLink, onlyJumpsBetween, READING_MS, wasMovedBetween } from './meanwhile.js';
 import { RelatedKeys } from './own-stores.js';
-import { accountsOf, type Count, numberIn } from './shared-accounts.js';
+import { accountsOf, type Count, countStep, numberIn } from './shared-accounts.js';
 import { wholeEvidenceOf } from './whole-evidence.js';
 
 export function sharedCount(overlap: Overlap, input: CheckInput): Cause | undefined {
@@ -79,7 +79,7 @@ interface Wrong {
 function wrongGrant(
   second: Hold,
   { node, key, list }: OwnChange,
-  { direction }: Count,
+  count: Count,
   model: LockModel,
   evidence: Evidence,
   related: RelatedKeys,
@@ -88,7 +88,9 @@ function wrongGrant(
     const own = countedBy(second, evidence, related);
     if (own?.node !== node || own.key !== key) return undefined;
     const { line, atNs, ranFromNs, before: left, after } = list[own.at]!;
-    const isFull = direction < 0 ? numberIn(after) < 0 : numberIn(after) > model.permits;
+    // What its client gave back before may have been read late.
+    if (countStep(list[own.at]!, count) !== 1) return undefined;
+    const isFull = count.direction < 0 ? numberIn(after) < 0 : numberIn(after) > model.permits;
     return isFull ? undefined : { until: own.at, left, line, atNs, ranFromNs };
   }
   const grant = evidence.grantsOf(second).at(-1);

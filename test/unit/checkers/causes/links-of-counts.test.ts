@@ -175,3 +175,20 @@ it('a client took what two others had taken since it read what is free, by which
   const { violations } = mutualExclusion.check(s.sample(9, 'r1').input());
   expect(violations.map(({ cause }) => cause.name)).toEqual(['unexplained', 'unexplained']);
 });
+
+it('what was given back before was read late, as if it were how the next was granted, which went without regard to the number', () => {
+  const s = story({ kind: 'semaphore', permits: 2 }, 'c1', 'c2', 'c3', 'c8', 'c9');
+  // The clock was set back, and no fault tells of it: nobody knows when a command ran.
+  const behind = (at: number, client: string, name: string) => s.command(at, 'r1', client, [name, KEY], -5_000);
+  by(s.grant('c1', 1), 0.9995, 'c1', 'INCR', KEY);
+  by(s.grant('c2', 1.1), 1.0995, 'c2', 'INCR', KEY);
+  by(s, 1.15, 'c9', 'DECR', KEY);
+  by(s.refused('c3', 2.89, 2.98), 2.8995, 'c3', 'INCR', KEY);
+  s.grant('c3', 3, { sent: 2.985, grantSent: 2.986 });
+  behind(2.99, 'c3', 'DECR');
+  behind(3.01, 'c8', 'INCR');
+  behind(3.02, 'c3', 'INCR');
+  s.sample(3.2, 'r1', { skewMs: -5_000 });
+  const cause = causeOf(s.release('c1', 4).release('c2', 4.1).release('c3', 4.2));
+  expect(cause.name).toBe('unexplained');
+});
