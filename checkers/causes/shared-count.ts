@@ -38,7 +38,7 @@ import { leaseLink } from './contest.js';
 import { countedBy, directionOf, type OwnChange } from './counted-holds.js';
 import { gaveBackLate, type Missing } from './gave-back-late.js';
 import { hasLooked } from './lost-with-server.js';
-import { isByRightClocks, moveLink, onlyJumpsBetween, READING_MS, wasMovedBetween } from './meanwhile.js';
+import { isByRightClocks, keptItsData, moveLink, onlyJumpsBetween, READING_MS, wasMovedBetween } from './meanwhile.js';
 import { RelatedKeys } from './own-stores.js';
 import { accountsOf, type Count, countStep, numberIn } from './shared-accounts.js';
 import { wholeEvidenceOf } from './whole-evidence.js';
@@ -114,6 +114,8 @@ function wrongBy(
 ): Cause | undefined {
   const { list } = holders[0]!;
   const accounts = accountsOf(list, count);
+  const sinceNs = list[Math.max(accounts.madeAt(holders[0]!.at), 0)]!.atNs;
+  if (evidence.isReplicated && !keptItsData(holders[0]!.node, sinceNs, wrong.ranFromNs, evidence)) return undefined;
   /** Why a holder was missing in the next number: that was lost, or it stood for none by then, and that has a reason of its own. */
   const whyMissing = (one: Missing): Cause | undefined => {
     const { counted, back } = one;

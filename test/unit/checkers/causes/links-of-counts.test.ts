@@ -192,3 +192,23 @@ it('what was given back before was read late, as if it were how the next was gra
   const cause = causeOf(s.release('c1', 4).release('c2', 4.1).release('c3', 4.2));
   expect(cause.name).toBe('unexplained');
 });
+it('the server was not looked at for so long that it may have followed another, and have what that had of the number', () => {
+  const told = (unseenUntil: number) => {
+    const s = story({ kind: 'semaphore', permits: 2 }, 'c1', 'c2', 'c3', 'c9').watch(0.1, 'r2');
+    for (const [from, until] of [
+      [0.6, 1.2],
+      [unseenUntil, 3.1],
+    ] as const) {
+      s.looks(from, until, 'r1', { unseen: [KEY] });
+      s.looks(from, until, 'r2', { unseen: [KEY], role: 'replica', runId: 'run-of-r2' });
+    }
+    by(s.grant('c1', 1), 0.9995, 'c1', 'INCR', KEY).command(1, 'r2', 'link', ['INCR', KEY]);
+    // What comes now is not replicated yet when the two change their roles, and change them back.
+    by(s.grant('c2', 1.1), 1.0995, 'c2', 'INCR', KEY);
+    by(s, 1.15, 'c9', 'DECR', KEY);
+    by(s.grant('c3', 3), 2.9995, 'c3', 'INCR', KEY);
+    return causeOf(s.release('c1', 4).release('c2', 4.1).release('c3', 4.2)).name;
+  };
+  expect(told(1.3)).toBe('returned-too-often');
+  expect(told(2.5)).toBe('unexplained');
+});

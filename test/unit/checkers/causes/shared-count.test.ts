@@ -478,7 +478,11 @@ describe('permits', () => {
     // What c1 stored on another server may be what the lock goes by.
     const beside = (client: string): Telling => {
       const also: Telling = (s) =>
-        s.watch(0.1, 'r2').sample(0.5, 'r2').command(0.8992, 'r2', client, ['SET', KEY, 'x']);
+        s
+          .looks(0.6, 3, 'r1', { unseen: [KEY] })
+          .watch(0.1, 'r2')
+          .sample(0.5, 'r2')
+          .command(0.8992, 'r2', client, ['SET', KEY, 'x']);
       return (s) => up.first(also(s));
     };
     expect(name({ first: beside('c9'), second: timed, between: same, third })).toBe('count-expired');
