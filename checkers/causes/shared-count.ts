@@ -131,13 +131,13 @@ function wrongBy(
   /** Why a number came to say less than it should, between the change that made it and another one. */
   const whyLess = (made: number, end: number): Cause | undefined => {
     if (made < 0 || made >= end || !accounts.between(made, end)) return undefined;
-    const late = firstOf(gaveBackLate(holders[0]!, made, end, wrong.atNs, count, input, evidence, related), whyMissing);
-    if (late) return late;
     // Had strangers given nothing back, and all who held been counted, what clients gave back may not have been enough.
     const uncounted = end === wrong.until ? holders.filter(({ at }) => at < made).length : 0;
     const more = accounts.byStrangers(made, end) + uncounted;
     const isEnough = more === 0 || (end === wrong.until && isFreeStill(wrong.left, more, count, input));
-    return isEnough ? excessReturn(holders, made, end, overlap, count, input) : undefined;
+    if (!isEnough) return undefined;
+    const late = firstOf(gaveBackLate(holders[0]!, made, end, wrong.atNs, count, input, evidence, related), whyMissing);
+    return late ?? excessReturn(holders, made, end, overlap, count, input);
   };
   const made = wrong.left.exists === 'no' ? wrong.until : wrong.until > 0 ? accounts.madeAt(wrong.until - 1) : -1;
   if (made < 0) return undefined;

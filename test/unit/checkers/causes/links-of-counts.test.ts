@@ -212,3 +212,20 @@ it('the server was not looked at for so long that it may have followed another, 
   expect(told(1.3)).toBe('returned-too-often');
   expect(told(2.5)).toBe('unexplained');
 });
+
+it('who gave back to the next number, without which one was full, and another was lost by a stranger', () => {
+  const told = (lost: boolean) => {
+    const s = story({ kind: 'semaphore', permits: 2 }, 'c1', 'c2', 'c3', 'c4', 'c7');
+    script(s.grant('c4', 0.7005), 0.7, 'c4', ['INCR', KEY], ['PEXPIRE', KEY, '100']);
+    if (lost) by(by(s, 0.8195, 'c2', 'INCR', KEY), 0.825, 'stranger', 'DEL', KEY).grant('c2', 0.82);
+    by(s.grant('c1', 0.9), 0.8995, 'c1', 'INCR', KEY);
+    by(s.release('c4', [0.85, 0.96]), 0.95, 'c4', 'DECR', KEY);
+    // c7 died before it had the answer.
+    if (lost) by(s.acquire('c7', [0.99]).down('c7', 1.1), 0.9995, 'c7', 'INCR', KEY);
+    else by(s.grant('c2', 1), 0.9995, 'c2', 'INCR', KEY);
+    by(s.grant('c3', 3), 2.9995, 'c3', 'INCR', KEY);
+    return causeOf(s.release('c1', 4).release('c2', 4.1).release('c3', 4.2)).name;
+  };
+  expect(told(false)).toBe('count-expired');
+  expect(told(true)).toBe('unexplained');
+});
