@@ -15,7 +15,7 @@ import { partOf, type StoredState } from '../../harness/record/facts/commands/st
 import { isScript } from '../../harness/record/facts/commands/table.js';
 import type { EffectSpan } from '../../harness/record/facts/effects.js';
 import type { Evidence } from '../../harness/record/facts/evidence.js';
-import { RECKONING_NS } from '../../harness/record/facts/key-writes.js';
+import { isBlind, RECKONING_NS } from '../../harness/record/facts/key-writes.js';
 import type { Observations } from '../../harness/vocabulary/history.js';
 import type { CauseLink, Hold } from '../../harness/vocabulary/verdict.js';
 import { forgettingKills, wasEmptied } from './meanwhile.js';
@@ -159,6 +159,10 @@ const ASKS_FOR_NOBODY: ReadonlySet<string> = new Set(
   'ZADD SADD HSET HMSET ZREM ZREMRANGEBYSCORE SREM HDEL LREM'.split(' '),
 );
 
+function asksForNobody(name: string, argv: readonly string[]): boolean {
+  return ASKS_FOR_NOBODY.has(name) || (name === 'SET' && isBlind(name, argv));
+}
+
 /**
  * Whether a command of the client's, or of a script of its, looked at one of the keys in which another one was stored, in the attempt that
  * was granted. Who never looks there is granted the lock whatever its server remembers.
@@ -178,7 +182,7 @@ export function hasLooked(
     if (source !== 'lua') isOwn = command.client === client;
     // What a script is given it need not have looked at.
     const name = argv[0]!.toUpperCase();
-    if (isOwn && !isScript(name) && !ASKS_FOR_NOBODY.has(name) && argv.some((word) => keys.has(word))) return true;
+    if (isOwn && !isScript(name) && !asksForNobody(name, argv) && argv.some((word) => keys.has(word))) return true;
   }
   return false;
 }

@@ -260,7 +260,7 @@ function isToldBefore(name: string, argv: readonly string[]): boolean {
   return name === 'GETSET' || (name === 'SET' && argv.slice(3).some((word) => /^GET$/i.test(word)));
 }
 
-function isBlind(name: string, argv: readonly string[]): boolean {
+export function isBlind(name: string, argv: readonly string[]): boolean {
   if (name === 'SET') return !isConditional(name, argv) && !isToldBefore(name, argv);
   return BLIND.has(name);
 }

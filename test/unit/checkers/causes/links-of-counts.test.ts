@@ -229,3 +229,15 @@ it('who gave back to the next number, without which one was full, and another wa
   expect(told(false)).toBe('count-expired');
   expect(told(true)).toBe('unexplained');
 });
+
+it('the number expired, and the next put one there by a plain SET, which asks for nothing', () => {
+  const told = (...asks: string[][]) => {
+    const s = story({ kind: 'semaphore', permits: 1 }, 'c1', 'c3');
+    by(s.grant('c1', 1), 0.9995, 'c1', 'SET', KEY, '1', 'PX', '1000');
+    for (const argv of asks) by(s, 2.999, 'c3', ...argv);
+    by(s.grant('c3', 3), 2.9995, 'c3', 'SET', KEY, '1', 'PX', '1000');
+    return causeOf(s.release('c1', 4).release('c3', 4.2)).name;
+  };
+  expect(told(['GET', KEY])).toBe('count-expired');
+  expect(told()).toBe('unexplained');
+});

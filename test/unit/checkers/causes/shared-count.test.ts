@@ -497,7 +497,7 @@ describe('permits', () => {
     const anew =
       (at: number, client: string, ms: number): Telling =>
       (s) =>
-        by(s, at, client, 'SET', KEY, '1', 'PX', String(ms));
+        by(by(s, at - 0.0001, client, 'EXISTS', KEY), at, client, 'SET', KEY, '1', 'PX', String(ms));
     const made2 = { first: anew(0.8995, 'c1', 50), second: anew(0.9995, 'c2', 500), third: anew(2.9995, 'c3', 500) };
     expect(name({ ...made2, between: same })).toBe('unexplained');
     const shown: Telling = (s) => by(s.grant('c4', 2).release('c4', 2.1), 1.9995, 'c4', 'SET', KEY, '1');
