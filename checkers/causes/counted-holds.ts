@@ -3,9 +3,11 @@
  * that are free. Said only of a grant that stored nothing else, on any server.
  */
 import type { Change } from '../../harness/record/facts/commands/changes.js';
+import { stateBy } from '../../harness/record/facts/commands/state.js';
 import type { Evidence } from '../../harness/record/facts/evidence.js';
 import { firstIndex } from '../../harness/record/facts/first-index.js';
 import { holdsOf } from '../../harness/record/facts/holds.js';
+import type { CommandObservation } from '../../harness/vocabulary/history.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Hold } from '../../harness/vocabulary/verdict.js';
 import type { RelatedKeys } from './own-stores.js';
@@ -53,6 +55,27 @@ export function countedBy(hold: Hold, evidence: Evidence, related: RelatedKeys):
   if (!count || others.length > 0 || !isCount(count.list[count.at]!)) return undefined;
   // What it stored beside may be what the lock goes by.
   return found.every(({ node, key }) => node === count.node && key === count.key) ? count : undefined;
+}
+
+/**
+ * Whether a command of the one who was granted may have told it what its grant found of the number: nobody else had changed that since,
+ * and it was the same. Say c3 asks, c1 is counted, its number expires, and c3 takes what it had found before.
+ */
+export function tellsOf(
+  left: Change['before'],
+  { list, at }: Pick<OwnChange, 'list' | 'at'>,
+  { client, grantSentNs }: Hold,
+): (line: number, command: CommandObservation) => boolean {
+  let last = at - 1;
+  const isOwn = ({ by, atNs }: Change) => by?.client === client && atNs >= grantSentNs;
+  while (last >= 0 && (list[last]!.how === 'expired' || isOwn(list[last]!))) last--;
+  return (line, { serverWallMs: ms }) => {
+    const before = list[firstIndex(list.length, (n) => list[n]!.line >= line) - 1];
+    const found = stateBy(before?.after ?? list[0]!.before, { fromMs: ms, untilMs: ms });
+    return (
+      line > (list[last]?.line ?? -1) && found.exists === left.exists && Object.is(numberIn(found), numberIn(left))
+    );
+  };
 }
 
 /** A command that was read late may be of what the client did before: then there is another, of which it may not be known what it did. */

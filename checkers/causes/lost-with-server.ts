@@ -16,7 +16,7 @@ import { isScript } from '../../harness/record/facts/commands/table.js';
 import type { EffectSpan } from '../../harness/record/facts/effects.js';
 import type { Evidence } from '../../harness/record/facts/evidence.js';
 import { isBlind, RECKONING_NS } from '../../harness/record/facts/key-writes.js';
-import type { Observations } from '../../harness/vocabulary/history.js';
+import type { CommandObservation, Observations } from '../../harness/vocabulary/history.js';
 import type { CauseLink, Hold } from '../../harness/vocabulary/verdict.js';
 import { forgettingKills, wasEmptied } from './meanwhile.js';
 import type { NamedStore } from './own-stores.js';
@@ -165,24 +165,26 @@ function asksForNobody(name: string, argv: readonly string[]): boolean {
 
 /**
  * Whether a command of the client's, or of a script of its, looked at one of the keys in which another one was stored, in the attempt that
- * was granted. Who never looks there is granted the lock whatever its server remembers.
+ * was granted. Who never looks there is granted the lock whatever its server remembers. `isMeant`: which of these looks count.
  */
 export function hasLooked(
   { client, grantSentNs, fromNs }: Hold,
   stored: readonly Pick<NamedStore, 'key'>[],
   { node, next }: { readonly node: string; readonly next: Pick<NextGrant, 'atNs'> },
   observations: Observations,
+  isMeant: (line: number, command: CommandObservation) => boolean = () => true,
 ): boolean {
   const keys = new Set(stored.map(({ key }) => key));
   const untilNs = Math.max(fromNs, next.atNs) + RECKONING_NS;
   let isOwn = false;
-  for (const [, command] of observations.commands(grantSentNs - RECKONING_NS, untilNs)) {
+  for (const [line, command] of observations.commands(grantSentNs - RECKONING_NS, untilNs)) {
     if (command.node !== node) continue;
     const { source, argv } = command;
     if (source !== 'lua') isOwn = command.client === client;
     // What a script is given it need not have looked at.
     const name = argv[0]!.toUpperCase();
-    if (isOwn && !isScript(name) && !asksForNobody(name, argv) && argv.some((word) => keys.has(word))) return true;
+    if (!isOwn || isScript(name) || asksForNobody(name, argv) || !argv.some((word) => keys.has(word))) continue;
+    if (isMeant(line, command)) return true;
   }
   return false;
 }

@@ -35,7 +35,7 @@ import type { LockModel } from '../../harness/vocabulary/protocol.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Cause, CauseLink, Hold } from '../../harness/vocabulary/verdict.js';
 import { leaseLink } from './contest.js';
-import { countedBy, directionOf, type OwnChange } from './counted-holds.js';
+import { countedBy, directionOf, type OwnChange, tellsOf } from './counted-holds.js';
 import { gaveBackLate, type Missing } from './gave-back-late.js';
 import { hasLooked } from './lost-with-server.js';
 import { isByRightClocks, keptItsData, moveLink, onlyJumpsBetween, READING_MS, wasMovedBetween } from './meanwhile.js';
@@ -59,7 +59,8 @@ export function sharedCount(overlap: Overlap, input: CheckInput): Cause | undefi
   const wrong = wrongGrant(overlap.second, one, count, model, evidence, related);
   if (!wrong || holders.some(({ at }) => at >= wrong.until)) return undefined;
   // Who never asks for the number is granted it whatever that says.
-  if (!hasLooked(overlap.second, [one], { node: one.node, next: wrong }, input.observations)) return undefined;
+  const tells = tellsOf(wrong.left, { list: one.list, at: wrong.until }, overlap.second);
+  if (!hasLooked(overlap.second, [one], { node: one.node, next: wrong }, input.observations, tells)) return undefined;
   return wrongBy(holders, wrong, overlap, count, evidence, input, related);
 }
 

@@ -241,3 +241,18 @@ it('the number expired, and the next put one there by a plain SET, which asks fo
   expect(told(['GET', KEY])).toBe('count-expired');
   expect(told()).toBe('unexplained');
 });
+
+it('the writer asked before the reader was counted, and took what it had found when the number had expired', () => {
+  const told = (...asks: number[]) => {
+    const s = story({ kind: 'read-write' }, 'c1', 'c3');
+    for (const at of asks) by(s, at, 'c3', 'EXISTS', READERS);
+    script(s.grant('c1', 1, { mode: 'read' }), 0.9995, 'c1', ['INCR', READERS], ['PEXPIRE', READERS, '1000']);
+    s.grant('c3', 3, { mode: 'write', grantSent: 0.98 });
+    by(s, 2.9995, 'c3', 'SET', KEY, 'w', 'NX', 'PX', '5000');
+    return causeOf(s.release('c1', 4).release('c3', 4.1)).name;
+  };
+  expect(told(0.99, 2.9)).toBe('count-expired');
+  expect(told(0.99)).toBe('unexplained');
+  // Nor by what it found taken.
+  expect(told(1.5)).toBe('unexplained');
+});
