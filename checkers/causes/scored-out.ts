@@ -48,8 +48,9 @@ export function scoredOut({ first, others, second }: Overlap, input: CheckInput)
   const taken = memberOf(second, evidence, related);
   const found = taken?.list[taken.at];
   if (!taken || !found || membersIn(found.before) !== model.permits - 1) return undefined;
-  // Who never asks how many are taken is granted a permit whoever was put out.
-  if (!hasLooked(second, [taken], { node: taken.node, next: found }, observations)) return undefined;
+  // Who never asks how many are taken, since that was so, is granted a permit whoever was put out.
+  const isSince = (line: number) => line > (taken.list[taken.at - 1]?.line ?? -1);
+  if (!hasLooked(second, [taken], { node: taken.node, next: found }, observations, isSince)) return undefined;
   for (const hold of [first, ...others]) {
     const member = memberOf(hold, evidence, related);
     if (member?.node !== taken.node || member.key !== taken.key || member.at >= taken.at) continue;

@@ -36,6 +36,8 @@ interface Telling {
   asks?: string[][];
   /** What c3's script does at last. */
   takes?: string[];
+  /** When c3's attempt left. */
+  grantSent?: number;
 }
 
 /** A semaphore of two: c1 takes a permit at 1 s and c2 at 1.5 s, both for 5 s; the clock jumps at 2 s, and c3 takes one at 3 s. */
@@ -53,6 +55,7 @@ function told({
   between = (s) => s,
   early = (s) => s,
   asks = [['ZCARD', KEY]],
+  grantSent,
   takes = ['ZADD', KEY, String(shows(2.9995, aheadMs) + LEASE_MS), 'p3'],
   first = (s) => s.command(0.9995, 'r1', 'lua', ['ZADD', KEY, String(shows(0.9995, wasMs) + forMs), 'p1'], wasMs),
 }: Telling = {}) {
@@ -68,7 +71,7 @@ function told({
   script(story, 2.9995, remover, aheadMs).command(2.9995, 'r1', 'lua', removes, aheadMs);
   if (remover !== 'c3') script(story, 2.9995, 'c3', aheadMs);
   for (const argv of [...asks, takes]) story.command(2.9995, 'r1', 'lua', argv, aheadMs);
-  story.grant('c3', 3);
+  story.grant('c3', 3, grantSent === undefined ? {} : { grantSent });
   story.sample(3.2, 'r1', { skewMs: aheadMs });
   const input = story.release('c1', 4).release('c2', 4.1).release('c3', 4.2).input();
   return mutualExclusion.check(input).violations.filter(({ class: name }) => name === 'exclusion')[0]!.cause;
@@ -171,6 +174,12 @@ describe('not named', () => {
 
   it('where the script of the one who was granted one never asked how many were taken', () => {
     expect(name({ asks: [] })).toBe('unexplained');
+  });
+
+  it('where the one who was granted one asked before the permit was stored, and never again', () => {
+    const before = (s: Story) => s.command(0.6, 'r1', 'c3', ['ZCARD', KEY]);
+    expect(name({ early: before, grantSent: 0.55 })).toBe('clock-jumped');
+    expect(name({ early: before, grantSent: 0.55, asks: [] })).toBe('unexplained');
   });
 
   it('where the lock may go by a number that is kept beside, which a stranger made less', () => {
