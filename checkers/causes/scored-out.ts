@@ -7,7 +7,7 @@
  *
  * Named where one server's whole record is known. The holder's client stored one member of one sorted set in the attempt that was
  * granted, and had last given it its score when it was certainly there; another client's script certainly took it out by its score,
- * up to what the server's clock showed then; the grant that should not have been made put a member of its own in the set after that,
+ * up to what the server's clock showed then; the grant that should not have been made asked for the set and put a member of its own in it after that,
  * in which one permit was left and nothing stood for the holder, so that none would have been with the holder's in it. Of the time that the score had given some was
  * left by the machine's clock, no more than recorded jumps had put the server's ahead since, and nothing else moved that.
  *
@@ -30,7 +30,7 @@ import type { Cause, Hold } from '../../harness/vocabulary/verdict.js';
 import { leaseLink } from './contest.js';
 import { changedBy, type OwnChange } from './counted-holds.js';
 import { hasLooked } from './lost-with-server.js';
-import { moveLink, onlyJumpsBetween, READING_MS } from './meanwhile.js';
+import { keptItsData, moveLink, onlyJumpsBetween, READING_MS } from './meanwhile.js';
 import { RelatedKeys } from './own-stores.js';
 import { wholeEvidenceOf } from './whole-evidence.js';
 
@@ -56,6 +56,8 @@ export function scoredOut({ first, others, second }: Overlap, input: CheckInput)
     if (member?.node !== taken.node || member.key !== taken.key || member.at >= taken.at) continue;
     // By another name it is counted still, or again.
     if (ownersOf(found.before).some((name) => storedBy(found.before, name)?.client === hold.client)) continue;
+    const [fromNs, untilNs] = [member.list[member.at]!.atNs, found.ranFromNs];
+    if (evidence.isReplicated && !keptItsData(taken.node, fromNs, untilNs, evidence)) continue;
     const cause = causeOf(member, taken, evidence, observations);
     if (cause) return cause;
   }

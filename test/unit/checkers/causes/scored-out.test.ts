@@ -182,6 +182,22 @@ describe('not named', () => {
     expect(name({ early: before, grantSent: 0.55, asks: [] })).toBe('unexplained');
   });
 
+  it('where the server was not looked at for so long that it may have followed another', () => {
+    const looks = (until: number) => (s: Story) => {
+      for (const [from, to, skewMs] of [
+        [0.6, 1.9, 0],
+        [2.1, until, JUMP_MS],
+        [2.9, 3.1, JUMP_MS],
+      ] as const) {
+        s.looks(from, to, 'r1', { unseen: [KEY], skewMs });
+        s.looks(from, to, 'r2', { unseen: [KEY], role: 'replica', runId: 'run-of-r2' });
+      }
+      return s.watch(0.1, 'r2').command(1, 'r2', 'link', ['ZADD', KEY, String(shows(0.9995) + LEASE_MS), 'p1']);
+    };
+    expect(name({ between: looks(2.8) })).toBe('clock-jumped');
+    expect(name({ between: looks(2.2) })).toBe('unexplained');
+  });
+
   it('where the lock may go by a number that is kept beside, which a stranger made less', () => {
     const counts = (s: Story, skewMs = 0) => s.command(0.9995, 'r1', 'lua', ['INCR', `{${KEY}}:taken`], skewMs);
     const first = (s: Story) =>
