@@ -6,10 +6,11 @@
  * out all whose score is less, c1 among them, and finds a permit free.
  *
  * Named where one server's whole record is known. The holder's client stored one member of one sorted set in the attempt that was
- * granted, and had last given it its score when it was certainly there; another client's script certainly took it out by its score,
- * up to what the server's clock showed then; the grant that should not have been made asked for the set and put a member of its own in it after that,
- * in which one permit was left and nothing stood for the holder, so that none would have been with the holder's in it. Of the time that the score had given some was
- * left by the machine's clock, no more than recorded jumps had put the server's ahead since, and nothing else moved that.
+ * granted, and had last given it its score when it was certainly there; another client's script certainly took it out by its score, up
+ * to what the server's clock showed then; the grant that should not have been made asked for the set and put a member of its own in it
+ * after that, in which one permit was left and nothing stood for the holder, so that none would have been with the holder's in it. Of
+ * the time that the score had given some was left by the machine's clock, no more than recorded jumps had put the server's ahead
+ * since, and nothing else moved that.
  *
  * Excludes times of day that clients gave their scripts (`taken-over-by-clock` tells of those), and clocks that drift.
  */

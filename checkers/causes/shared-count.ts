@@ -7,17 +7,17 @@
  *
  * Example: c1 gives its permit back, and a timer of c1 does so again. Two permits are free, and c2 and c3 take them beside c4.
  *
- * Named where a server was seen to count the holders, each for its own client and within the attempt that was granted, which
- * stored nothing else; everything is known that became of the numbers in question; and the grant that should not have been made asked
- * for the number, and found it free. `count-expired`: a holder was counted in a number that expired when it stood for somebody, and whose time was set by a
- * client; the server's clock was not moved since, or it was put back and the number was there still. `clock-jumped`: the same, where
- * by the machine's own clock some of that time was left, and jumps alone moved that of the server, ahead by as much. The holder still holds at
- * that grant, or it gave back to the next number, which had never counted it: by a release that was answered before that grant, and
- * the only command of its client that can have given back, from when that release began until it was answered. Nor can
- * a renewal of its client have counted that anew. Each such loss alone would have let that grant through, whatever else befell the
- * number. `returned-too-often`: to one number a client gave back more than it had taken of it, what it holds aside, and could have held
- * when that number was made; and that number would have let that grant through had it counted all who held. Where a number stood for nobody when it expired, or was removed by who counts, the
- * reason is looked for in that number.
+ * Named where a server was seen to count the holders, each for its own client and within the attempt that was granted, which stored
+ * nothing else; everything is known that became of the numbers in question; and the grant that should not have been made asked for the
+ * number, and found it free. `count-expired`: a holder was counted in a number that expired when it stood for somebody, and whose time
+ * was set by a client; the server's clock was not moved since, or it was put back and the number was there still. `clock-jumped`: the
+ * same, where by the machine's own clock some of that time was left, and jumps alone moved that of the server, ahead by as much. The
+ * holder still holds at that grant, or it gave back to the next number, which had never counted it: by a release that was answered
+ * before that grant, and the only command of its client that can have given back, from when that release began until it was answered.
+ * Nor can a renewal of its client have counted that anew. Each such loss alone would have let that grant through, whatever else befell
+ * the number. `returned-too-often`: to one number a client gave back more than it had taken of it, what it holds aside, and could have
+ * held when that number was made; and that number would have let that grant through had it counted all who held. Where a number stood
+ * for nobody when it expired, or was removed by who counts, the reason is looked for in that number.
  *
  * Excludes numbers that were lost in any other way, or that strangers and replication links had a hand in; independent nodes; and
  * locks that keep holders by name, or in more than one number.
