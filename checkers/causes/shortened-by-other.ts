@@ -18,13 +18,15 @@ import { goneLink, grantLink, leaseLink, type Reason, ranBy } from './contest.js
 import { BLUR_MS, READING_MS, wasMovedBetween } from './meanwhile.js';
 
 export const shortenedByOther: Reason = (contest, evidence) => {
-  const { earlier, later, key, gone, tenure } = contest;
+  const { earlier, later, key, reached, gone, tenure } = contest;
   const [loss, another] = tenure.losses;
   // It may have expired, and have been given another time if it had not.
-  if (loss?.how !== 'expired' || another) return undefined;
-  const { list } = evidence.readingOf(gone.node)!.changes(key);
+  if (!reached?.value || loss?.how !== 'expired' || another) return undefined;
+  const changes = evidence.readingOf(gone.node)!.changes(key);
   const isTimed = ({ before, after }: Change) => before.expires !== after.expires;
-  const last = list.slice(0, list.indexOf(loss)).findLast(isTimed);
+  // What was done before the holder came was not done to the holder: its own request left the time as it was.
+  const since = changes.list.slice(changes.firstFrom(reached.observation), changes.list.indexOf(loss));
+  const last = since.findLast(isTimed);
   if (last?.by?.client === undefined || last.by.client === earlier.hold.client) return undefined;
   const { by } = last;
   if (last.before.expires.fromMs <= gone.serverWallMs + BLUR_MS) return undefined;

@@ -77,6 +77,26 @@ describe('shortened-by-other', () => {
     expect(stepped(900)).toEqual(['shortened-by-other']);
   });
 
+  it('is not where that was before the holder came, whose own request left the time as it was', () => {
+    const entered =
+      (at: number, client: string, ...time: string[]) =>
+      (s: Story) =>
+        s
+          .command(at, 'r1', client, ['EVAL', 'script', '1', KEY, client])
+          .command(at, 'r1', 'lua', ['hset', KEY, `value-of-${client}`, '1'])
+          .command(at, 'r1', 'lua', ['pexpire', KEY, ...time]);
+    const readers = twoGrants().watch(0, 'r1').sample(0.1, 'r1').up('c3').up('c4');
+    // Only the first one's time counts, and c4 asks for less when c1 is not there yet.
+    entered(0.2, 'c3', '30000', 'NX')(readers);
+    entered(0.5, 'c4', '2000')(readers);
+    entered(FIRST_TAKE, 'c1', '5000', 'NX')(readers);
+    readers
+      .command(SECOND_TAKE, 'r1', 'c2', ['EVAL', 'script', '1', KEY, 'c2'])
+      .command(SECOND_TAKE, 'r1', 'lua', ['exists', KEY])
+      .command(SECOND_TAKE, 'r1', 'lua', ['hset', KEY, 'value-of-c2', '1']);
+    expect(causeNames(readers)).not.toContain('shortened-by-other');
+  });
+
   it('is not where something else took it, or may have', () => {
     expect(name((s) => pexpire(500)(s).command(2.2, 'r1', 'c3', ['DEL', KEY]))).toEqual(['released-by-other']);
     expect(name((s) => pexpire(500)(s).command(2.2, 'r1', 'c1', ['DEL', KEY]))).toEqual(['unexplained']);
