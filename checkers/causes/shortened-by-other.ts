@@ -32,7 +32,7 @@ export const shortenedByOther: Reason = (contest, evidence) => {
   if (last.before.expires.fromMs <= gone.serverWallMs + BLUR_MS) return undefined;
   if (last.after.expires.untilMs > gone.serverWallMs) return undefined;
   // While its clock was ahead for a moment the time that was left before may have been over, too.
-  if (wasMovedBetween(gone.node, last.atNs, gone.atNs, evidence)) return undefined;
+  if (wasMovedBetween(gone.node, last.ranFromNs, gone.atNs, evidence)) return undefined;
   // And the machine's may have been stepped, which no look at a server shows: by the harness' clock it was over, too.
   const byNs = gone === later.write ? ranBy(later) : gone.atNs;
   if ((byNs - last.ranFromNs) / 1e6 < last.after.expires.fromMs - by.serverWallMs - READING_MS) return undefined;

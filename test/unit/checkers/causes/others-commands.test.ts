@@ -97,6 +97,20 @@ describe('shortened-by-other', () => {
     expect(causeNames(readers)).not.toContain('shortened-by-other');
   });
 
+  it('is not where its clock jumped before the line of that was read, which was late', () => {
+    const jumps: FaultEffect = { kind: 'clock-jumped', who: ['r1'], offsetMs: 300 };
+    const late = (leftMs: number, jumped: boolean) => {
+      const story = grantedByR1().up('c3');
+      // At 2 s c3 gave it time until 3.1 s; the jump let c2 in at 3 s.
+      if (jumped) story.fault(2.05, 0, 'clock', 'strike', { effects: [jumps] });
+      if (jumped) story.sample(2.4, 'r1', { skewMs: 300, unseen: [KEY] });
+      story.command(2.6, 'r1', 'c3', ['PEXPIRE', KEY, String(leftMs)], -600);
+      return causeNames(story.take(SECOND_TAKE, 'r1', 'c2', 'value-of-c2', jumped ? 300 : 0));
+    };
+    expect(late(1_100, true)).not.toContain('shortened-by-other');
+    expect(late(900, false)).toEqual(['shortened-by-other']);
+  });
+
   it('is not where something else took it, or may have', () => {
     expect(name((s) => pexpire(500)(s).command(2.2, 'r1', 'c3', ['DEL', KEY]))).toEqual(['released-by-other']);
     expect(name((s) => pexpire(500)(s).command(2.2, 'r1', 'c1', ['DEL', KEY]))).toEqual(['unexplained']);
