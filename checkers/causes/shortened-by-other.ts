@@ -14,7 +14,7 @@
 import type { Change } from '../../harness/record/facts/commands/changes.js';
 import type { Times } from '../../harness/record/facts/commands/state.js';
 import { durationOfMs } from '../../harness/record/facts/words.js';
-import { goneLink, grantLink, leaseLink, type Reason, ranBy } from './contest.js';
+import { goneLink, grantLink, leaseLink, type Reason, ranBy, ranFrom } from './contest.js';
 import { BLUR_MS, READING_MS, wasMovedBetween } from './meanwhile.js';
 
 export const shortenedByOther: Reason = (contest, evidence) => {
@@ -34,7 +34,7 @@ export const shortenedByOther: Reason = (contest, evidence) => {
   // While its clock was ahead for a moment the time that was left before may have been over, too.
   if (wasMovedBetween(gone.node, last.ranFromNs, gone.atNs, evidence)) return undefined;
   // And the machine's may have been stepped, which no look at a server shows: by the harness' clock it was over, too.
-  const byNs = gone === later.write ? ranBy(later) : gone.atNs;
+  const byNs = gone === later.write ? ranBy(later) : ranFrom(gone);
   if ((byNs - last.ranFromNs) / 1e6 < last.after.expires.fromMs - by.serverWallMs - READING_MS) return undefined;
   const left = ({ fromMs, untilMs }: Times) =>
     Number.isFinite(fromMs) ? durationOfMs(Math.round((fromMs + untilMs) / 2 - by.serverWallMs)) : 'no end';

@@ -111,6 +111,19 @@ describe('shortened-by-other', () => {
     expect(late(900, false)).toEqual(['shortened-by-other']);
   });
 
+  it('is not where a third one took it by such a step, of which the line was read late', () => {
+    const thirdTook = (leftMs: number) => {
+      const story = new Story().up('c1').up('c2').up('c3').up('c4').grant('c1', 1).grant('c2', 4.2).release('c1', 5);
+      story.release('c2', 5).watch(0, 'r1').sample(0.5, 'r1').take(FIRST_TAKE, 'r1', 'c1');
+      pexpire(leftMs)(story).disturbed(2.2, 'wall-clock-step', 1_000);
+      // It ran at 3.1 s.
+      story.command(4, 'r1', 'c4', ['SET', KEY, 'value-of-c4', 'PX', '300', 'NX'], -900);
+      return causeNames(story.take(4.199, 'r1', 'c2'));
+    };
+    expect(thirdTook(1_900)).not.toContain('shortened-by-other');
+    expect(thirdTook(900)).toEqual(['shortened-by-other']);
+  });
+
   it('is not where something else took it, or may have', () => {
     expect(name((s) => pexpire(500)(s).command(2.2, 'r1', 'c3', ['DEL', KEY]))).toEqual(['released-by-other']);
     expect(name((s) => pexpire(500)(s).command(2.2, 'r1', 'c1', ['DEL', KEY]))).toEqual(['unexplained']);
