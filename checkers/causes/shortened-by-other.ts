@@ -11,8 +11,8 @@
  * Excludes commands of strangers and of the replication link, and keys that anything but their time may have taken.
  */
 
-import type { Change } from '../../harness/record/facts/commands/changes.js';
-import type { Times } from '../../harness/record/facts/commands/state.js';
+import { type Change, stores } from '../../harness/record/facts/commands/changes.js';
+import { stateBy, type Times } from '../../harness/record/facts/commands/state.js';
 import { durationOfMs } from '../../harness/record/facts/words.js';
 import { goneLink, grantLink, leaseLink, type Reason, ranBy, ranFrom } from './contest.js';
 import { BLUR_MS, READING_MS, wasMovedBetween } from './meanwhile.js';
@@ -29,7 +29,10 @@ export const shortenedByOther: Reason = (contest, evidence) => {
   const last = since.findLast(isTimed);
   if (last?.by?.client === undefined || last.by.client === earlier.hold.client) return undefined;
   const { by } = last;
-  if (last.before.expires.fromMs <= gone.serverWallMs + BLUR_MS) return undefined;
+  // A field may have had a time of its own.
+  const then = { fromMs: gone.serverWallMs, untilMs: gone.serverWallMs + BLUR_MS };
+  const unshortened = stateBy({ ...loss.before, expires: last.before.expires }, then);
+  if (stores(unshortened, reached.value) !== 'yes') return undefined;
   if (last.after.expires.untilMs > gone.serverWallMs) return undefined;
   // While its clock was ahead for a moment the time that was left before may have been over, too.
   if (wasMovedBetween(gone.node, last.ranFromNs, gone.atNs, evidence)) return undefined;

@@ -124,6 +124,23 @@ describe('shortened-by-other', () => {
     expect(thirdTook(900)).toEqual(['shortened-by-other']);
   });
 
+  it('is not where the field of the holder had a time of its own, that was over, too', () => {
+    const inHash = (fieldMs: number) => {
+      const story = twoGrants().up('c3').watch(0, 'r1').sample(0.5, 'r1');
+      const runs = (at: number, client: string, ...calls: string[][]) => {
+        story.command(at, 'r1', client, ['EVAL', 'script', '1', KEY, client]);
+        for (const call of calls) story.command(at, 'r1', 'lua', call);
+      };
+      const ofField = ['hpexpire', KEY, String(fieldMs), 'FIELDS', '1', 'value-of-c1'];
+      runs(FIRST_TAKE, 'c1', ['exists', KEY], ['hset', KEY, 'value-of-c1', '1'], ['pexpire', KEY, '5000'], ofField);
+      pexpire(1_200, 'c3', 1.5)(story);
+      runs(SECOND_TAKE, 'c2', ['exists', KEY], ['hset', KEY, 'value-of-c2', '1'], ['pexpire', KEY, '5000']);
+      return causeNames(story);
+    };
+    expect(inHash(1_000)).not.toContain('shortened-by-other');
+    expect(inHash(5_000)).toEqual(['shortened-by-other']);
+  });
+
   it('is not where something else took it, or may have', () => {
     expect(name((s) => pexpire(500)(s).command(2.2, 'r1', 'c3', ['DEL', KEY]))).toEqual(['released-by-other']);
     expect(name((s) => pexpire(500)(s).command(2.2, 'r1', 'c1', ['DEL', KEY]))).toEqual(['unexplained']);
