@@ -10,12 +10,14 @@
  * Excludes a name that its client had stored before over another connection, by which a release of that may still have been on its
  * way; a server that kept some of what it had, a restart of which no fault tells, and deployments of more than one server.
  */
+
+import { isBlind } from '../../harness/record/facts/asked.js';
 import { type Change, ownersBy, ownersOf, storedBy, stores } from '../../harness/record/facts/commands/changes.js';
 import { partOf, type StoredState } from '../../harness/record/facts/commands/state.js';
 import { isScript } from '../../harness/record/facts/commands/table.js';
 import type { EffectSpan } from '../../harness/record/facts/effects.js';
 import type { Evidence } from '../../harness/record/facts/evidence.js';
-import { isBlind, RECKONING_NS } from '../../harness/record/facts/key-writes.js';
+import { RECKONING_NS } from '../../harness/record/facts/key-writes.js';
 import type { CommandObservation, Observations } from '../../harness/vocabulary/history.js';
 import type { CauseLink, Hold } from '../../harness/vocabulary/verdict.js';
 import { forgettingKills, wasEmptied } from './meanwhile.js';

@@ -3,6 +3,7 @@
  * a key may go without a line that says so.
  */
 import { type ClockMove, clockMovesOf, mayMoveBetween } from '../../harness/record/facts/clock-moves.js';
+import { stores } from '../../harness/record/facts/commands/changes.js';
 import type { Origin } from '../../harness/record/facts/commands/state.js';
 import type { EffectSpan } from '../../harness/record/facts/effects.js';
 import { type Evidence, OBSERVED_WITHIN_NS } from '../../harness/record/facts/evidence.js';
@@ -178,10 +179,14 @@ export function ranAnew(node: string, fromNs: number, untilNs: number, evidence:
 
 /**
  * Whether the write that took the key shows that nothing was there: it asked, and for nothing else, by which a script may have
- * gone; and it is not the holder's own value, for which one may let it pass.
+ * gone; and it is not the holder's own value, for which one may let it pass. What asks for fields alone shows that of one that
+ * came with the holder: an HSETNX of its own client's says nothing of another's.
  */
 export function foundNone({ reached, gone }: { reached: KeyWrite | undefined; gone: KeyWrite }): boolean {
-  return gone.conditional === true && !gone.askedElsewhere && gone.value !== reached?.value;
+  const { conditional, askedElsewhere, askedParts, value } = gone;
+  const isOfHolder = (part: string) => reached?.after !== undefined && stores(reached.after, part) === 'yes';
+  const isWhole = !askedParts || askedParts.some(isOfHolder);
+  return conditional === true && !askedElsewhere && isWhole && value !== reached?.value;
 }
 
 /**

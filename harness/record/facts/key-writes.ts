@@ -4,6 +4,7 @@
  * of what stored nothing that could name an owner, it is `none`, and then no cause is built on it.
  */
 import type { CommandObservation, Observation } from '../../vocabulary/history.js';
+import { isBlind, isConditional, isToldBefore, partsAskedBy, READS_OWNER } from './asked.js';
 import { type Change, ownersBy, ownersOf, stores } from './commands/changes.js';
 import { ServerReading } from './commands/server-reading.js';
 import type { Origin, StoredState } from './commands/state.js';
@@ -46,6 +47,11 @@ export interface KeyWrite {
   askedElsewhere?: true;
   /** It was to store something, and was answered what was there (SET … GET). */
   told?: true;
+  /**
+   * Where it asked for nothing but fields or members of the key: which. That those are not there does not say that the key is not;
+   * none where it was only to store over what is there (SET with XX or IFEQ).
+   */
+  askedParts?: readonly string[];
   /** It wrote what it was to write whatever others have stored there, and was not answered what that is either. */
   blind: boolean;
   /** What was stored to name the owner. */
@@ -100,6 +106,8 @@ interface RunningScript {
   hasAsked: boolean;
   /** For which keys. */
   asked: Set<string>;
+  /** For which of them as a whole. */
+  askedWhole: Set<string>;
   /** Keys that it has written. */
   written: Set<string>;
 }
@@ -141,7 +149,15 @@ export class NodeWrites {
     const inner = command.source === 'lua';
     if (!inner)
       this.script = isScript(name)
-        ? { line: observation, command, ranNs, hasAsked: false, asked: new Set(), written: new Set() }
+        ? {
+            line: observation,
+            command,
+            ranNs,
+            hasAsked: false,
+            asked: new Set(),
+            askedWhole: new Set(),
+            written: new Set(),
+          }
         : undefined;
     const named = command.argv.slice(1).filter((argument) => this.keys.has(argument));
     for (const key of named) this.requestOf(key, observation, command, ranNs);
@@ -176,6 +192,7 @@ export class NodeWrites {
         if (READS_OWNER.has(name)) write.comparing = true;
         if (isToldBefore(name, argv)) write.told = true;
         if (!asks && [...script.asked].some((one) => one !== key)) write.askedElsewhere = true;
+        if (asks) askedPartsOf(script, write, key, partsAskedBy(name, argv));
       }
       if (!asks) script.written.add(key);
     }
@@ -212,13 +229,6 @@ export class NodeWrites {
 /** They name no key, and concern every one. */
 export const EMPTIES: ReadonlySet<string> = new Set(['FLUSHALL', 'FLUSHDB', 'SWAPDB']);
 
-/** They tell what a key holds, or whether it holds something. */
-const READS_OWNER = new Set(
-  'GET GETEX GETRANGE SUBSTR MGET HGET HMGET HGETALL HKEYS HVALS HEXISTS HSETNX SISMEMBER SMISMEMBER SMEMBERS ZSCORE ZRANK ZRANGE LINDEX LRANGE LPOS'.split(
-    ' ',
-  ),
-);
-
 /** Wall clocks are read in whole milliseconds, on both sides. */
 export const RECKONING_NS = 3e6;
 
@@ -243,26 +253,15 @@ function blank(node: string, observation: number, command: CommandObservation, r
   };
   if (client !== undefined) write.client = client;
   if (isToldBefore(name, argv)) write.told = true;
+  const parts = write.conditional ? partsAskedBy(name, argv) : undefined;
+  if (parts) write.askedParts = parts;
   return write;
 }
 
-function isConditional(name: string, argv: readonly string[]): boolean {
-  if (name === 'SET') return argv.slice(3).some((word) => /^(NX|XX|IF(EQ|NE|DEQ|DNE))$/i.test(word));
-  return name === 'SETNX' || name === 'HSETNX' || name === 'MSETNX';
-}
-
-/** They store, or remove, and are answered nothing of what others have stored there. */
-const BLIND: ReadonlySet<string> = new Set(
-  'SETEX PSETEX MSET HSET HMSET HDEL SADD SREM ZADD ZREM LREM DEL UNLINK'.split(' '),
-);
-
-function isToldBefore(name: string, argv: readonly string[]): boolean {
-  return name === 'GETSET' || (name === 'SET' && argv.slice(3).some((word) => /^GET$/i.test(word)));
-}
-
-export function isBlind(name: string, argv: readonly string[]): boolean {
-  if (name === 'SET') return !isConditional(name, argv) && !isToldBefore(name, argv);
-  return BLIND.has(name);
+function askedPartsOf(script: RunningScript, write: KeyWrite, key: string, parts: readonly string[] | undefined): void {
+  if (!parts) script.askedWhole.add(key);
+  if (script.askedWhole.has(key)) delete write.askedParts;
+  else write.askedParts = [...(write.askedParts ?? []), ...parts!];
 }
 
 /** Which of what clients stored under a key several of them did: where a request stores more, that names no owner (`mode`). */

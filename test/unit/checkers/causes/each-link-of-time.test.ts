@@ -101,6 +101,40 @@ describe('a key that expired early', () => {
     expect(causeNames(overwrites(jumped()))).toEqual(['unexplained']);
   });
 
+  it('was not found gone by one who asked for a field of its own, or who stores over what is there', () => {
+    const jumps: FaultEffect = { kind: 'clock-jumped', who: ['r1'], offsetMs: 9_000 };
+    /** r1's clock was ahead for a moment: whether c1's key had expired by that only what comes later can tell. */
+    const jumped = (story: Story) => {
+      story.fault(1.51, 0, 'clock', 'strike', { effects: [jumps] }).fault(1.55, 0, 'clock', 'heal');
+      return story.looks(1.6, 2.9, 'r1', { unseen: [KEY] });
+    };
+    const runs = (story: Story, at: number, client: string, ...calls: string[][]) => {
+      story.command(at, 'r1', client, ['EVALSHA', 'abc', '1', KEY, client]);
+      for (const call of calls) story.command(at, 'r1', 'lua', call);
+      return story;
+    };
+    const hash = (...asks: string[]) => {
+      const story = runs(watched(), FIRST_TAKE, 'c1', ['hset', KEY, 'value-of-c1', '1'], ['pexpire', KEY, '5000']);
+      return causeNames(runs(jumped(story), SECOND_TAKE, 'c2', asks, ['hset', KEY, 'value-of-c2', '1']));
+    };
+    expect(hash('exists', KEY)).toEqual(['clock-jumped']);
+    expect(hash('hexists', KEY, 'value-of-c1')).toEqual(['clock-jumped']);
+    expect(hash('hexists', KEY, 'value-of-c2')).toEqual(['unexplained']);
+    expect(hash('hsetnx', KEY, 'value-of-c2', '1')).toEqual(['unexplained']);
+    // That it stored shows on its replica.
+    const over = (word: string) => {
+      const story = jumped(grantedByR1())
+        .watch(0, 'r2')
+        .looks(0.5, 3.2, 'r2', { role: 'replica', unseen: [KEY] });
+      story.looks(0.6, 1.5, 'r1', { unseen: [KEY] });
+      story.command(SECOND_TAKE, 'r1', 'c2', ['SET', KEY, 'value-of-c2', 'PX', '5000', word]);
+      const copied = ['SET', KEY, 'value-of-c2', 'PXAT', String(EPOCH_WALL_MS + 7_999)];
+      return causeNames(story.command(SECOND_TAKE + 0.001, 'r2', 'link', copied));
+    };
+    expect(over('NX')).toEqual(['clock-jumped']);
+    expect(over('XX')).toEqual(['unexplained']);
+  });
+
   it('was stored for less than the lease by its client, and not by a clock that was ahead when it said until when', () => {
     const until = (ms: number, skewMs: number, by = 'PXAT') => {
       const story = twoGrants().watch(0, 'r1').sample(0.5, 'r1', { skewMs });
