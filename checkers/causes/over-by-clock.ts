@@ -56,8 +56,10 @@ function rowOver(
   const passedMs = (after.atNs - hold.grantSentNs) / 1e6;
   if (node === undefined || passedMs > keptMs - READING_MS) return undefined;
   const aheadMs = keptMs - leftMs - passedMs;
+  // By then it was stored, for so long by what the clock showed: what moved that before counts for nothing.
+  const storedNs = Math.min(entry.atNs, hold.fromNs);
   // The row was over by what the clock showed when it was taken, and not by what it had shown before.
-  const moved = movedBy(aheadMs, node, hold.grantSentNs, after.atNs, input, isAheadStill);
+  const moved = movedBy(aheadMs, node, storedNs, after.atNs, input, isAheadStill);
   return (
     moved && {
       ...moved,

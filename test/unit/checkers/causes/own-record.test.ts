@@ -216,6 +216,22 @@ describe('a row that was over by the clock of its server', () => {
     expect(shortened(1.4)).toEqual(['unexplained']);
   });
 
+  it('is not where the clock jumped before a slow attempt stored the row, which was to be kept for less since', () => {
+    const slow = (jumpedAt: number, shortened: boolean, leftMs: number) => {
+      const story = new Story().up('c1').up('c2').watch(0, 'p1').role(0.5, 'p1', 'primary');
+      // It was stored 1.05 s after it had left.
+      story.grant('c1', 2.1, { grantSent: 1 }).grant('c2', 3.5).release('c1', 4).release('c2', 4);
+      story.fault(jumpedAt, 0, 'clock', 'strike', {
+        effects: [{ kind: 'clock-jumped', who: ['p1'], offsetMs: 4_000 }],
+      });
+      story.stored(2.05, 'p1', 5, 'c1:a', { keptMs: 5_000 });
+      if (shortened) story.stored(2.5, 'p1', 6, 'c1:a', { keptMs: 500 });
+      return names(story.stored(3.499, 'p1', 7, 'c2:b', { leftMs }));
+    };
+    expect(slow(1.5, true, -499)).toEqual(['unexplained']);
+    expect(slow(2.7, false, -449)).toEqual(['clock-jumped']);
+  });
+
   it('is named after a clock that was set right from having been set back', () => {
     const back = twoHolds(undefined, 'p1')
       .role(0.5, 'p1', 'primary')
