@@ -27,7 +27,7 @@ import {
 } from './contest.js';
 import { isNewer, mayHaveMoved } from './failover.js';
 import { BLUR_MS, foundNone, isReplicated, lastProlonged, READING_MS } from './meanwhile.js';
-import { lostBy, tenureOf } from './tenure.js';
+import { lostBy, requestLine, tenureOf } from './tenure.js';
 
 export const failoverLostRenewal: Reason = (contest, evidence) => {
   const { earlier, later, followed, key } = contest;
@@ -51,7 +51,9 @@ export const failoverLostRenewal: Reason = (contest, evidence) => {
   if (!asReplica || !isNewer(asReplica[1], from, earlier, evidence)) return undefined;
   const promoted = evidence.firstSample(to, asReplica[1].atNs, ({ role }) => role === 'primary');
   if (!promoted || promoted[1].atNs > gone.atNs) return undefined;
-  if (mayHaveGoneThere(contest, evidence, Math.max(promoted[1].atNs, renewal.atNs))) return undefined;
+  const byNs = Math.max(promoted[1].atNs, renewal.atNs);
+  if (mayHaveGoneThere(contest, evidence, byNs) || wasShortened(renewal, contest, gone, byNs, evidence))
+    return undefined;
   return {
     name: 'failover-lost-renewal',
     sentence: `${to} replaced ${from} as primary without the time that ${from} had given ${client}'s ${key} since: it was over there, and ${to} granted it to ${later.hold.client}.`,
@@ -150,4 +152,23 @@ function lostRenewal(origin: KeyWrite, { earlier, key }: Contest, gone: KeyWrite
         ranFrom(write) + ((write.ttlMs ?? 0) - READING_MS) * 1e6 > gone.atNs &&
         evidence.seenStored(node, key, value, write.atNs, gone.atNs) !== undefined,
     );
+}
+
+/** Whether, after that renewal and before the takeover, the old node was given a time by which it would have been over as well. */
+function wasShortened(
+  renewal: KeyWrite,
+  { earlier, key }: Contest,
+  gone: KeyWrite,
+  byNs: number,
+  evidence: Evidence,
+): boolean {
+  const { node } = earlier.write;
+  const changes = evidence.readingOf(node)!.changes(key).list;
+  const last = changes.findLast(
+    ({ how, by, before, after, ranFromNs }) =>
+      how === 'command' && by !== undefined && before.expires !== after.expires && ranFromNs <= byNs,
+  );
+  if (!last?.by || requestLine(last.by) <= renewal.observation) return false;
+  const lastsMs = last.after.expires.fromMs - last.by.serverWallMs;
+  return last.ranFromNs + (lastsMs - READING_MS) * 1e6 <= gone.atNs;
 }

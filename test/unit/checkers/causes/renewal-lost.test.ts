@@ -168,6 +168,18 @@ describe('a renewal that a failover lost', () => {
     expect(causeOf(story(evicted)).sentence).not.toMatch(/had given/);
   });
 
+  it('is not where the old primary had been given a shorter time since, by which it was to be over as well', () => {
+    const given = (by: string, ms: number, promotedAt: number) => ({
+      promotedAt,
+      and: (one: Story) => one.command(3.2, 'r1', by, ['PEXPIRE', KEY, String(ms)]),
+    });
+    for (const by of ['c1', 'c3', 'stranger'])
+      expect(causeOf(story(given(by, 500, 3.6))).name, by).not.toBe('failover-lost-renewal');
+    expect(causeOf(story(given('c1', 4_000, 3.6))).name).toBe('failover-lost-renewal');
+    // By then it counted no more what it was asked.
+    expect(causeOf(story(given('c3', 500, 3.1))).name).toBe('failover-lost-renewal');
+  });
+
   it('is where the next one was waiting for the end of the grant', () => {
     expect(causeOf(story({ takenAt: 6.003 })).name).toBe('failover-lost-renewal');
   });
