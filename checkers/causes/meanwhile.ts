@@ -202,14 +202,16 @@ export function lastProlonged(
     write.effect === 'prolong' ||
     (write.effect === 'take' && write.took !== false && write.value === reached.value) ||
     timesBeside(write, reached.value);
-  const last = evidence.writesBetween(reached, gone, key).findLast(prolongs);
-  if (!last) return { last: reached, origin: earlier.write };
+  const last = evidence.writesBetween(reached, gone, key).findLast(prolongs) ?? reached;
+  if (last === earlier.write) return { last, origin: last };
+  // What is left goes with a key to another node of a Cluster, and is counted anew when it is there.
+  const apartMs = last.command.startsWith('RESTORE') ? READING_MS : BLUR_MS;
   const asked =
     last.client !== undefined
       ? [last]
       : evidence
           .writes(earlier.write.node, key)
-          .filter((write) => prolongs(write) && Math.abs(write.expiresWallMs - last.expiresWallMs) <= BLUR_MS);
+          .filter((write) => prolongs(write) && Math.abs(write.expiresWallMs - last.expiresWallMs) <= apartMs);
   // Where others asked for the same to the millisecond, it may be theirs.
   const isOwn = asked.every(({ client }) => client === earlier.hold.client);
   return { last, origin: isOwn ? asked[0] : undefined };

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import type { FaultEffect } from '../../../../harness/vocabulary/history.js';
 import { KEY, Story } from '../build.js';
-import { causeNames } from './two-grants.js';
+import { causeNames, FIRST_TAKE } from './two-grants.js';
 
 /** c1 reads from 1 s on, c2 is to write from 5 s on; all readers are fields of one hash, which has one time. */
 const readers = () => {
@@ -47,4 +47,26 @@ it('nor is the short time that its client had asked for, where another reader ha
   };
   expect(asked(false)).toEqual(['lease-too-short']);
   expect(asked(true)).not.toContain('lease-too-short');
+});
+
+it('what goes to another node of a Cluster goes with the time that was left, be it less than its client had asked for', () => {
+  const moved = (askedMs: number, between: (story: Story) => Story, leftMs: number) => {
+    const story = new Story().up('c1').up('c2').up('c3').grant('c1', 1).grant('c2', 2.8).release('c1', 4);
+    story.release('c2', 4).watch(0, 'r1').watch(0, 'r2').sample(0.5, 'r1').sample(0.5, 'r2');
+    between(story.take(FIRST_TAKE, 'r1', 'c1', 'value-of-c1', 0, askedMs));
+    story.looks(0.6, 3, 'r1', { unseen: [KEY] }).looks(0.6, 2.25, 'r2', { unseen: [KEY] });
+    story.command(2.1, 'r1', 'stranger', ['MIGRATE', '10.77.0.2', '6379', KEY, '0', '5000']);
+    const dump = '\0\u000bvalue-of-c1 and a checksum';
+    story.command(2.105, 'r2', 'stranger', ['RESTORE-ASKING', KEY, String(leftMs), dump, 'REPLACE']);
+    const effects: FaultEffect[] = [{ kind: 'clock-jumped', who: ['r2'], offsetMs: 9_000 }];
+    story.fault(2.28, 0, 'clock', 'strike', { effects }).looks(2.3, 3, 'r2', { unseen: [KEY], skewMs: 9_000 });
+    return causeNames(story.take(2.799, 'r2', 'c2', 'value-of-c2', 9_000));
+  };
+  expect(moved(5_000, (story) => story, 3_899)).toEqual(['clock-jumped']);
+  // c3 had shortened it.
+  const shortened = (story: Story) => story.command(2, 'r1', 'c3', ['PEXPIRE', KEY, '500']);
+  expect(moved(5_000, shortened, 400)).not.toContain('clock-jumped');
+  // c1 had asked for little, and for all of it later.
+  const prolonged = (story: Story) => story.command(1.5, 'r1', 'c1', ['PEXPIRE', KEY, '5000']);
+  expect(moved(1_200, prolonged, 4_400)).toEqual(['clock-jumped']);
 });
