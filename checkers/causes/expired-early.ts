@@ -37,7 +37,7 @@ export const expiredEarly: Reason = (contest, evidence) => {
   if (!evidence.watchedThroughout(gone.node, reached.atNs, gone.atNs)) return undefined;
   if (mayHaveBeenReplaced(gone.node, reached.atNs, gone.atNs, evidence)) return undefined;
   const { last, origin } = lastProlonged(reached, contest, evidence);
-  if (!origin) return undefined;
+  if (!origin || mayHaveGoneBefore(last, contest, evidence)) return undefined;
   // Then the clock was set back before any client asked for the key. A server removes expired keys by itself, in a while.
   const isSetBack = gone.serverWallMs < last.expiresWallMs - BLUR_MS;
   const ahead = isSetBack ? overMeanwhile(last, gone.node, gone.atNs, evidence) : undefined;
@@ -70,6 +70,13 @@ function hasRunOut({ tenure: { losses }, reached }: Contest): boolean {
   const isOwn = ({ by }: Change) =>
     by !== undefined && requestLine(by) === reached?.observation && by.name.includes('EXPIRE');
   return losses.length > 0 && losses.every((loss) => loss.how === 'expired' || isOwn(loss));
+}
+
+/** Whether what was there may have been over when it was last given time: by that other time then, whatever came of this one. */
+function mayHaveGoneBefore(last: KeyWrite, { gone, key, tenure }: Contest, evidence: Evidence): boolean {
+  const { list } = evidence.readingOf(gone.node)!.changes(key);
+  const given = list.findIndex(({ by }) => by !== undefined && requestLine(by) === last.observation);
+  return tenure.losses.some((loss) => list.indexOf(loss) < given);
 }
 
 /**

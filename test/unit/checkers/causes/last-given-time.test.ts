@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import type { FaultEffect } from '../../../../harness/vocabulary/history.js';
 import { KEY, Story } from '../build.js';
-import { causeNames, FIRST_TAKE } from './two-grants.js';
+import { causeNames, FIRST_TAKE, SECOND_TAKE, twoGrants } from './two-grants.js';
 
 /** c1 reads from 1 s on, c2 is to write from 5 s on; all readers are fields of one hash, which has one time. */
 const readers = () => {
@@ -47,6 +47,18 @@ it('nor is the short time that its client had asked for, where another reader ha
   };
   expect(asked(false)).toEqual(['lease-too-short']);
   expect(asked(true)).not.toContain('lease-too-short');
+});
+
+it('a clock that jumped after a renewal is not why a key had expired whose time may have been over when that came', () => {
+  const renewed = (at: number) => {
+    const story = twoGrants().watch(0, 'r1').sample(0.5, 'r1').take(FIRST_TAKE, 'r1', 'c1', 'value-of-c1', 0, 500);
+    jump(story.command(at, 'r1', 'c1', ['PEXPIRE', KEY, '5000']), 2.5, 9_000);
+    return causeNames(story.take(SECOND_TAKE, 'r1', 'c2', 'value-of-c2', 9_000));
+  };
+  expect(renewed(1.48)).toEqual(['clock-jumped']);
+  // It came in the very millisecond in which the 500 ms were over that its client had asked for.
+  expect(renewed(1.499)).toEqual(['unexplained']);
+  expect(renewed(1.52)).toEqual(['lease-too-short']);
 });
 
 it('what goes to another node of a Cluster goes with the time that was left, be it less than its client had asked for', () => {
