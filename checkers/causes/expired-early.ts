@@ -8,7 +8,8 @@
  */
 
 import { type ClockGain, clockMovesOf } from '../../harness/record/facts/clock-moves.js';
-import { type Change, stores } from '../../harness/record/facts/commands/changes.js';
+import { type Change, partsOf, stores } from '../../harness/record/facts/commands/changes.js';
+import { partOf } from '../../harness/record/facts/commands/state.js';
 import type { Evidence } from '../../harness/record/facts/evidence.js';
 import type { KeyWrite } from '../../harness/record/facts/key-writes.js';
 import type { CauseLink } from '../../harness/vocabulary/verdict.js';
@@ -37,7 +38,7 @@ export const expiredEarly: Reason = (contest, evidence) => {
   if (!evidence.watchedThroughout(gone.node, reached.atNs, gone.atNs)) return undefined;
   if (mayHaveBeenReplaced(gone.node, reached.atNs, gone.atNs, evidence)) return undefined;
   const { last, origin } = lastProlonged(reached, contest, evidence);
-  if (!origin || mayHaveGoneBefore(last, contest, evidence)) return undefined;
+  if (!origin || mayHaveGoneBefore(last, contest, evidence) || hadTimeOfItsOwn(last, contest)) return undefined;
   // Then the clock was set back before any client asked for the key. A server removes expired keys by itself, in a while.
   const isSetBack = gone.serverWallMs < last.expiresWallMs - BLUR_MS;
   const ahead = isSetBack ? overMeanwhile(last, gone.node, gone.atNs, evidence) : undefined;
@@ -77,6 +78,12 @@ function mayHaveGoneBefore(last: KeyWrite, { gone, key, tenure }: Contest, evide
   const { list } = evidence.readingOf(gone.node)!.changes(key);
   const given = list.findIndex(({ by }) => by !== undefined && requestLine(by) === last.observation);
   return tenure.losses.some((loss) => list.indexOf(loss) < given);
+}
+
+/** Whether the holder's field was to expire by itself, before all of the key. */
+function hadTimeOfItsOwn(last: KeyWrite, { reached, tenure }: Contest): boolean {
+  const parts = tenure.losses[0] && partsOf(tenure.losses[0].before);
+  return parts !== undefined && partOf(parts, reached!.value!).expires.fromMs < last.expiresWallMs - READING_MS;
 }
 
 /**

@@ -61,6 +61,28 @@ it('a clock that jumped after a renewal is not why a key had expired whose time 
   expect(renewed(1.52)).toEqual(['lease-too-short']);
 });
 
+it('nor where the field of the holder was to expire by itself, and had', () => {
+  const inHash = (fieldMs: number) => {
+    const story = twoGrants().watch(0, 'r1').sample(0.5, 'r1');
+    const runs = (at: number, client: string, calls: string[][], skewMs = 0) => {
+      story.command(at, 'r1', client, ['EVALSHA', 'abc', '1', KEY, client], skewMs);
+      for (const call of calls) story.command(at, 'r1', 'lua', call, skewMs);
+    };
+    const stores = (client: string) => [
+      ['exists', KEY],
+      ['hset', KEY, `value-of-${client}`, '1'],
+      ['pexpire', KEY, '5000'],
+    ];
+    const ofField = ['hpexpire', KEY, String(fieldMs), 'FIELDS', '1', 'value-of-c1'];
+    runs(FIRST_TAKE, 'c1', [...stores('c1'), ofField]);
+    jump(story, 2.5, 9_000);
+    runs(SECOND_TAKE, 'c2', stores('c2'), 9_000);
+    return causeNames(story);
+  };
+  expect(inHash(5_000)).toEqual(['clock-jumped']);
+  expect(inHash(1_000)).toEqual(['unexplained']);
+});
+
 it('what goes to another node of a Cluster goes with the time that was left, be it less than its client had asked for', () => {
   const moved = (askedMs: number, between: (story: Story) => Story, leftMs: number) => {
     const story = new Story().up('c1').up('c2').up('c3').grant('c1', 1).grant('c2', 2.8).release('c1', 4);
