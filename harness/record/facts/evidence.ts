@@ -119,6 +119,7 @@ export class Evidence {
           machineClock: this.machineClock,
           covers,
           hasExactStamps: isInVirtualTime(this.input.history),
+          ...(this.input.config.topology === 'cluster' && { databases: 1 }),
           startsEmpty: rare.some(([, one]) => one.type === 'watch' && one.watching && one.atNs < this.emptyBeforeNs),
         });
         feeds.set(command.node, feed);

@@ -126,6 +126,7 @@ export class NodeWrites {
     /** What is known of every key at first; absent: nothing. */
     start?: StoredState,
     hasExactStamps = false,
+    databases?: number,
   ) {
     const followed = new Map<string, boolean>();
     this.reading = new ServerReading({
@@ -140,6 +141,7 @@ export class NodeWrites {
       },
       ...(start && { start }),
       hasExactStamps,
+      ...(databases !== undefined && { databases }),
     });
   }
 

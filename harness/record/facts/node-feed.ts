@@ -20,6 +20,8 @@ export interface FeedContext {
   covers: readonly string[];
   /** Whether it had nothing stored when watching began, and was watched from then on. */
   startsEmpty?: boolean;
+  /** How many databases there are for certain, if not as many as by default. */
+  databases?: number;
   /** Whether the record says that commands ran at the instants of their stamps. */
   hasExactStamps?: boolean;
 }
@@ -64,7 +66,8 @@ export class NodeFeed {
     private readonly context: FeedContext,
   ) {
     this.isEmpty = context.startsEmpty === true;
-    this.writes = new NodeWrites(node, keys, this.isEmpty ? ABSENT : undefined, context.hasExactStamps);
+    const { hasExactStamps, databases } = context;
+    this.writes = new NodeWrites(node, keys, this.isEmpty ? ABSENT : undefined, hasExactStamps, databases);
     const looks = rare.flatMap(([, one]) => (one.type === 'sample' ? [one] : []));
     this.skewsMs = bestSkews(looks, context.moves);
     this.lookedAtNs = looks.map(({ atNs }) => atNs);

@@ -9,13 +9,16 @@ export interface Execution {
   readonly now: Times;
   readonly by: Origin;
   readonly db: number;
+  /** So many databases there are for certain: a command that names another one may be an error, which MONITOR does not tell. */
+  readonly databases: number;
   /** The state of a key by now; in another database where one is given. */
   get(key: string, db?: number): StoredState;
   /** `applied`: whether the command did to this key what it was to do. */
   set(key: string, state: StoredState, applied: Truth, options?: SetOptions): void;
   /** Removes every key of a database; without one, of all. */
   flush(db?: number): void;
-  swap(one: number, other: number): void;
+  /** `isDone`: whether that is certain. */
+  swap(one: number, other: number, isDone: boolean): void;
   /** Somebody waits for a list or a sorted set, and takes from it unseen when something comes. */
   wait(key: string): void;
 }

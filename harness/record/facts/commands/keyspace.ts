@@ -11,7 +11,7 @@ import {
 } from './arguments.js';
 import { type CommandReading, change, type Execution, makeUnknown, upper } from './execution.js';
 import { ABSENT, join, NEVER } from './state.js';
-import { and, not } from './truth.js';
+import { and, not, type Truth } from './truth.js';
 
 export const keyspace: Record<string, CommandReading> = {
   DEL: remove,
@@ -53,7 +53,9 @@ export const keyspace: Record<string, CommandReading> = {
   FLUSHALL: (x) => flush(x),
   SWAPDB: (x) => {
     const [one, other] = x.args.map(integer);
-    if (one !== undefined && other !== undefined && one >= 0n && other >= 0n) x.swap(Number(one), Number(other));
+    if (one === undefined || other === undefined) return;
+    const there = and(isThere(x, Number(one)), isThere(x, Number(other)));
+    if (there !== 'no') x.swap(Number(one), Number(other), there === 'yes');
   },
 };
 
@@ -85,6 +87,12 @@ function rename(x: Execution, onlyNew: boolean): void {
   transfer(x, { from, to, db: x.db, takes: true, replaces: !onlyNew });
 }
 
+/** Whether a server has that database: one that it has not is an error. */
+function isThere({ databases, db }: Execution, number: number): Truth {
+  if (number < 0) return 'no';
+  return number === db || number < databases ? 'yes' : 'unknown';
+}
+
 interface Transfer {
   from: string;
   to: string;
@@ -103,7 +111,7 @@ function transfer(x: Execution, { from, to, db, takes, replaces }: Transfer): vo
   }
   if (from === to && db === x.db) return;
   const [source, target] = [x.get(from), x.get(to, db)];
-  const applies = and(source.exists, replaces ? 'yes' : not(target.exists));
+  const applies = and(isThere(x, db), source.exists, replaces ? 'yes' : not(target.exists));
   if (applies === 'no') return;
   const moved = { ...source, exists: 'yes' as const };
   x.set(to, applies === 'yes' ? moved : join(moved, target), applies, { db });

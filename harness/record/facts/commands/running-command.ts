@@ -1,6 +1,6 @@
 import type { Execution, SetOptions } from './execution.js';
 import type { ServerKeys } from './server-keys.js';
-import { ABSENT, type Origin, type StoredState, type Times, UNKNOWN } from './state.js';
+import { ABSENT, join, type Origin, type StoredState, type Times, UNKNOWN } from './state.js';
 import type { Truth } from './truth.js';
 
 interface Staged {
@@ -33,6 +33,10 @@ export class RunningCommand implements Execution {
     readonly now: Times,
   ) {}
 
+  get databases(): number {
+    return this.keys.databases;
+  }
+
   get = (name: string, db = this.db): StoredState => {
     const staged = this.staged.get(`${db} ${name}`);
     if (staged) return staged.state;
@@ -64,14 +68,14 @@ export class RunningCommand implements Execution {
     this.keys.setOthers(ABSENT, db);
   };
 
-  swap = (one: number, other: number): void => {
+  swap = (one: number, other: number, isDone: boolean): void => {
     const [a, b] = [this.keys.database(one), this.keys.database(other)];
     for (const name of new Set([...a.keys.keys(), ...b.keys.keys()])) {
       const [left, right] = [this.get(name, one), this.get(name, other)];
-      this.set(name, right, 'yes', { db: one });
-      this.set(name, left, 'yes', { db: other });
+      this.set(name, isDone ? right : join(left, right), isDone ? 'yes' : 'unknown', { db: one });
+      this.set(name, isDone ? left : join(left, right), isDone ? 'yes' : 'unknown', { db: other });
     }
-    [a.others, b.others] = [b.others, a.others];
+    [a.others, b.others] = isDone ? [b.others, a.others] : [join(a.others, b.others), join(a.others, b.others)];
   };
 
   wait = (name: string): void => {

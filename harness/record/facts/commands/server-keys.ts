@@ -27,6 +27,8 @@ export class ServerKeys {
   ranFromNs = Number.NEGATIVE_INFINITY;
   /** On a replica the time of a key is over when its primary says so. */
   isReplica = false;
+  /** As servers are configured by default; a Cluster may have but one. */
+  databases = 16;
   private readonly dbs = new Map<number, Database>();
 
   constructor(

@@ -49,6 +49,8 @@ export interface ServerReadingOptions {
   isWhole?: boolean;
   /** What is known of every key at first: nothing, unless given. */
   start?: StoredState;
+  /** How many databases there are for certain, if not as many as by default. */
+  databases?: number;
   /** Whether commands looked at the clock at the instant of their stamps; they may have before unless this says so. */
   hasExactStamps?: boolean;
 }
@@ -109,10 +111,11 @@ export class ServerReading {
   /** Samples that are newer than the last command. */
   private samples: SampleLine[] = [];
 
-  constructor({ follows, start = UNKNOWN, isWhole = false, hasExactStamps = false }: ServerReadingOptions) {
+  constructor({ follows, start = UNKNOWN, isWhole = false, hasExactStamps = false, databases }: ServerReadingOptions) {
     this.hasAll = isWhole;
     this.isExact = hasExactStamps;
     this.server = new ServerKeys(this.clock, follows, start, hasExactStamps);
+    if (databases !== undefined) this.server.databases = databases;
     this.doubts = new ExpiryDoubts(this.clock, readCommand, hasExactStamps);
   }
 
