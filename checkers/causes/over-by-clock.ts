@@ -28,21 +28,28 @@ interface ByClock {
   links: CauseLink[];
 }
 
-/** `after`: what came right after the hold's own entry in its log. Undefined: nothing proves that it was the clock. */
+/**
+ * `after`: what came right after the hold's own entry in its log, and had come by `takenNs`: it may be told of late. Undefined: nothing
+ * proves that it was the clock.
+ */
 export function overByClock(
   hold: Hold,
   entry: StoredEntry,
   after: StoredEntry,
+  takenNs: number,
   record: ServiceRecord,
   input: CheckInput,
 ): ByClock | undefined {
-  return entry.isSampled ? sessionOver(hold, entry, input) : rowOver(hold, entry, after, record, input);
+  return entry.isSampled
+    ? sessionOver(hold, entry, takenNs, input)
+    : rowOver(hold, entry, after, takenNs, record, input);
 }
 
 function rowOver(
   hold: Hold,
   entry: StoredEntry,
   after: StoredEntry,
+  takenNs: number,
   record: ServiceRecord,
   input: CheckInput,
 ): ByClock | undefined {
@@ -53,13 +60,13 @@ function rowOver(
   if (after.client === undefined || after.client === hold.client) return undefined;
   const node = record.primaryThroughout(entry.atNs, after.atNs);
   // No more than this had passed by a clock that nobody set.
-  const passedMs = (after.atNs - hold.grantSentNs) / 1e6;
+  const passedMs = (takenNs - hold.grantSentNs) / 1e6;
   if (node === undefined || passedMs > keptMs - READING_MS) return undefined;
   const aheadMs = keptMs - leftMs - passedMs;
   // By then it was stored, for so long by what the clock showed: what moved that before counts for nothing.
   const storedNs = Math.min(entry.atNs, hold.fromNs);
   // The row was over by what the clock showed when it was taken, and not by what it had shown before.
-  const moved = movedBy(aheadMs, node, storedNs, after.atNs, input, isAheadStill);
+  const moved = movedBy(aheadMs, node, storedNs, takenNs, input, isAheadStill);
   return (
     moved && {
       ...moved,
@@ -68,14 +75,15 @@ function rowOver(
   );
 }
 
-function sessionOver(hold: Hold, { node }: StoredEntry, input: CheckInput): ByClock | undefined {
+function sessionOver(hold: Hold, { node }: StoredEntry, takenNs: number, input: CheckInput): ByClock | undefined {
   if (leaseKindOf(input.history) !== 'session') return undefined;
   const lost = hold.evidence.map((line) => input.history.event(line)).find((event) => event?.type === 'lost');
   if (lost?.type !== 'lost' || !ENDED_FOR_SILENCE.test(lost.reason ?? '')) return undefined;
   const heardNs = hold.leaseEndNs - hold.leaseMs * 1e6;
   const earlyMs = (hold.leaseEndNs - lost.clientNs) / 1e6;
   if (earlyMs < hold.leaseMs / 2) return undefined;
-  const moved = movedBy(earlyMs, node, heardNs, lost.clientNs, input);
+  // Its client may have heard of it late: when another had it the session was over.
+  const moved = movedBy(earlyMs, node, heardNs, Math.min(lost.clientNs, takenNs), input);
   return (
     moved && {
       ...moved,

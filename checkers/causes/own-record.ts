@@ -72,7 +72,9 @@ function oneLog(earlier: Stored, later: Stored, record: ServiceRecord, input: Ch
   const after = record.next(entry);
   if (!after || after.position > later.entry.position) return undefined;
   const earlyNs = hold.leaseEndNs - after.atNs;
-  const byClock = earlyNs > 0 ? overByClock(hold, entry, after, record, input) : undefined;
+  const isLaters = after.position === later.entry.position;
+  const takenNs = isLaters ? Math.min(after.atNs, later.hold.fromNs) : after.atNs;
+  const byClock = earlyNs > 0 ? overByClock(hold, entry, after, takenNs, record, input) : undefined;
   if (byClock) {
     const { links, ...cause } = byClock;
     const chain = [storedLink(entry), grantedLink(hold), ...links, changeLink(after), grantedLink(later.hold)];

@@ -250,6 +250,28 @@ describe('a row that was over by the clock of its server', () => {
   });
 });
 
+it('a clock that jumped when another had been granted the lock did not end it, though that was told of later', () => {
+  const jump = (at: number, offsetMs: number) => (story: Story) =>
+    story.fault(at, 0, 'clock', 'strike', { effects: [{ kind: 'clock-jumped', who: ['p1'], offsetMs }] });
+  // Somebody had it kept for less, which was not told; c2 takes it at 2.5 s, which is told at 3 s.
+  const row = (jumpedAt: number, leftMs: number) => {
+    const story = new Story().up('c1').up('c2').grant('c1', 1).grant('c2', 2.5).release('c1', 4).release('c2', 4);
+    story.watch(0, 'p1').role(0.5, 'p1', 'primary').stored(0.999, 'p1', 5, 'c1:a', { keptMs: 5_000 });
+    return names(jump(jumpedAt, 4_000)(story).stored(3, 'p1', 7, 'c2:b', { leftMs }));
+  };
+  expect(row(2.6, -400)).toEqual(['unexplained']);
+  expect(row(2.4, -499)).toEqual(['clock-jumped']);
+  // A session whose server was told to wait for less; its client hears of its end at 2.6 s.
+  const session = (jumpedAt: number) => {
+    const story = new Story().up('c1', [], 'session').up('c2', [], 'session').watch(0, 'p1').grant('c1', 1);
+    story.grant('c2', 2.4).lost('c1', 2.6, 2.6, 'terminating connection due to idle-session timeout');
+    story.release('c2', 4).role(0.5, 'p1', 'primary').stored(0.999, 'p1', 5, 'c1:7', { isSampled: true });
+    return names(jump(jumpedAt, 5_000)(story).stored(2.45, 'p1', 7, 'c2:8', { isSampled: true }));
+  };
+  expect(session(2.5)).toEqual(['unexplained']);
+  expect(session(2.3)).toEqual(['clock-jumped']);
+});
+
 describe('a session that was ended by the clock of its server', () => {
   const SILENT = 'terminating connection due to idle-session timeout';
   interface Change {
