@@ -17,26 +17,22 @@ import { mayHaveStoredThere } from './came.js';
 import { grantLink, leaseLink, type Reason, ranBy } from './contest.js';
 import { wasPrimaryThroughout } from './meanwhile.js';
 
-/** Servers that move a slot by themselves send nobody away meanwhile, nor take what says ASKING: its target is its owner, or turns all away. */
-const AT_ONCE = 'migrate-slots';
-
 export const askingUnasked: Reason = (contest, evidence) => {
   const { earlier, later, key, reached } = contest;
   const [source, target] = [earlier.write.node, later.write.node];
   const { value } = earlier.write;
   if (reached || value === undefined) return undefined;
   const [sentNs, ranNs] = [later.hold.grantSentNs, ranBy(later)];
-  const move = evidence.effects
-    .spans('slot-moves')
-    .find(
-      ({ effect: { who, slot }, record, fromNs, untilNs }) =>
-        record.fault !== AT_ONCE &&
-        slot === calculateSlot(key) &&
-        who[0] === source &&
-        who[1] === target &&
-        fromNs <= sentNs &&
-        untilNs >= ranNs,
-    );
+  const move = evidence.effects.spans('slot-moves').find(
+    ({ effect: { who, slot, atOnce }, fromNs, untilNs }) =>
+      // Else nobody is sent away, nor is what says ASKING taken: the target is the owner, or turns all away.
+      !atOnce &&
+      slot === calculateSlot(key) &&
+      who[0] === source &&
+      who[1] === target &&
+      fromNs <= sentNs &&
+      untilNs >= ranNs,
+  );
   const changes = evidence.readingOf(source)?.changes(key);
   if (!move || ![sentNs, ranNs].every((atNs) => changes?.storedAt(value, atNs).truth === 'yes')) return undefined;
   // Where the slot has come to the target by then the source drops its keys unsaid.

@@ -93,7 +93,7 @@ export class StoredOwners {
   }
 
   /**
-   * Of the client that had the answer at `answeredNs`. `loss`: by which it was not stored any more, be that later; what a client removes
+   * Of the client that had the answer at `answeredNs`. By the loss it was not stored any more, be that later; what a client removes
    * itself it has left to nobody.
    */
   whose(found: StoredOwner, client: string, answeredNs: number, loss: Change | undefined): Whose {

@@ -33,6 +33,7 @@ import {
   stamp,
   text,
   whole,
+  yes,
 } from './shapes.js';
 import { Version1, version1Fields } from './version-1.js';
 
@@ -217,7 +218,7 @@ const effectFields: Record<FaultEffect['kind'], Fields> = {
   'short-of-memory': { who: names },
   evicted: { who: names, keys: names },
   replaced: { who: names, by: optional(text) },
-  'slot-moves': { who: names, slot: whole },
+  'slot-moves': { who: names, slot: whole, atOnce: optional(yes) },
 };
 
 const bounds: Fields = { sinceNs: optional(stamp), untilNs: optional(stamp) };

@@ -33,6 +33,8 @@ export const flag: Check = (value) => (typeof value === 'boolean' ? undefined : 
 export const number: Check = (value) => (Number.isFinite(value) ? undefined : 'not a number');
 export const whole: Check = (value) =>
   Number.isSafeInteger(value) && (value as number) >= 0 ? undefined : 'not a whole number from 0';
+/** What is said only where it is so. */
+export const yes: Check = (value) => (value === true ? undefined : 'not true');
 /** The harness's own stamps: never before its epoch. */
 export const stamp: Check = (value) => number(value) ?? ((value as number) >= 0 ? undefined : 'negative');
 export const object: Check = (value) =>

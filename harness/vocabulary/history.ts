@@ -189,8 +189,11 @@ export type EffectKind =
   | { kind: 'evicted'; who: string[]; keys: string[] }
   /** The servers name another primary. `by` is absent where the record does not say which. */
   | { kind: 'replaced'; who: string[]; by?: string }
-  /** A slot of a Cluster is on its way from the first of these to the second: either may have keys of it. */
-  | { kind: 'slot-moves'; who: string[]; slot: number };
+  /**
+   * A slot of a Cluster is on its way from the first of these to the second: either may have keys of it. `atOnce`: the servers move it by
+   * themselves, and send no client from the one to the other meanwhile.
+   */
+  | { kind: 'slot-moves'; who: string[]; slot: number; atOnce?: true };
 
 /** How a link is degraded: each packet of one direction by itself. */
 export interface Degradation {

@@ -1,5 +1,4 @@
 /** An operator lets the servers move the slot of a lock to another shard, all of it at once. */
-import type { FaultEffect } from '../../harness/vocabulary/history.js';
 import type { NemesisFault } from '../striking/context.js';
 import { SlotMove, slotToMove, unfitWithoutSlots } from '../striking/slots.js';
 import { strikeAlone } from '../striking/succession.js';
@@ -27,9 +26,11 @@ export const migrateSlots: NemesisFault = {
       await move.mustBePossibleAtOnce();
       const { slot, key, source, target } = move.what;
       const sinceNs = context.clock.nowNs();
-      const effects: FaultEffect[] = [{ kind: 'slot-moves', who: [source.name, target.name], slot, sinceNs }];
+      const effects = [
+        { kind: 'slot-moves' as const, who: [source.name, target.name], slot, atOnce: true as const, sinceNs },
+      ];
       await inForce.add({
-        effects: [{ kind: 'slot-moves', who: [source.name, target.name], slot, sinceNs }],
+        effects,
         heal: () => move.settleAtOnce(),
       });
       const proof = await move.atOnce();

@@ -109,6 +109,8 @@ export class Evidence {
   private readCommands(observations: CheckInput['observations'], keys: ReadonlySet<string>, covers: string[]): void {
     const { fromNs, untilNs } = this.window;
     const feeds = new Map<string, NodeFeed>();
+    // That has one database.
+    const mayBeCluster = this.majority === undefined && new Set(observations.rare.map(([, { node }]) => node)).size > 1;
     for (const [at, command] of observations.commands(fromNs, untilNs)) {
       let feed = feeds.get(command.node);
       if (!feed) {
@@ -119,7 +121,7 @@ export class Evidence {
           machineClock: this.machineClock,
           covers,
           hasExactStamps: isInVirtualTime(this.input.history),
-          ...(this.input.config.topology === 'cluster' && { databases: 1 }),
+          ...(mayBeCluster && { databases: 1 }),
           startsEmpty: rare.some(([, one]) => one.type === 'watch' && one.watching && one.atNs < this.emptyBeforeNs),
         });
         feeds.set(command.node, feed);

@@ -7,7 +7,7 @@ interface Telling {
   /** The move of a slot, from when on, by when it was healed. */
   who?: [string, string];
   slot?: number;
-  fault?: 'move-slot' | 'migrate-slots';
+  atOnce?: true;
   movedAt?: number;
   healedAt?: number;
   /** What becomes of c1's key at its owner. */
@@ -20,7 +20,7 @@ interface Telling {
 
 /** r1 grants it to c1 at 1 s, for 5 s; the slot is on its way to r2 from 2 s to 4 s; r2 grants it to c2 at 3 s. */
 function cause({ who = ['r1', 'r2'], movedAt = 2, healedAt = 4, between = (s) => s, ...of }: Telling = {}) {
-  const { goneAt = 5, lookedUntil = 5, role = 'primary', slot = 7_495, fault = 'move-slot' } = of;
+  const { goneAt = 5, lookedUntil = 5, role = 'primary', slot = 7_495, atOnce } = of;
   const story = new Story().up('c1').up('c2');
   for (const node of ['r1', 'r2']) story.watch(0.1, node);
   story.looks(0.5, 0.9, 'r1').looks(0.5, 5, 'r2').take(0.999, 'r1', 'c1');
@@ -28,11 +28,11 @@ function cause({ who = ['r1', 'r2'], movedAt = 2, healedAt = 4, between = (s) =>
     .looks(1.1, Math.min(goneAt, lookedUntil), 'r1', { owner: 'value-of-c1', role })
     .looks(goneAt + 0.1, lookedUntil, 'r1', { role });
   story.grant('c1', 1).release('c1', 4.5);
-  story.fault(movedAt, 0, fault, 'strike', {
+  story.fault(movedAt, 0, 'move', 'strike', {
     did: `began to move slot ${slot} from r1 to r2`,
-    effects: [{ kind: 'slot-moves', who, slot, sinceNs: movedAt * 1e9 - 1e6 }],
+    effects: [{ kind: 'slot-moves', who, slot, ...(atOnce && { atOnce }), sinceNs: movedAt * 1e9 - 1e6 }],
   });
-  between(story).fault(healedAt, 0, fault, 'heal', { targets: who });
+  between(story).fault(healedAt, 0, 'move', 'heal', { targets: who });
   story.grant('c2', 3).take(2.999, 'r2', 'c2').release('c2', 4.6);
   return mutualExclusion.check(story.input()).violations[0]?.cause;
 }
@@ -56,7 +56,7 @@ it.each<[string, Telling]>([
   // c1's key came along, and was over by r2's clock.
   [
     'a move of all at once, where its owner was looked at for the last time before it had dropped what was gone',
-    { fault: 'migrate-slots', movedAt: 2.98, lookedUntil: 3.05 },
+    { atOnce: true, movedAt: 2.98, lookedUntil: 3.05 },
   ],
   ['a key that was gone', { goneAt: 2.5, between: (s) => s.command(2.55, 'r1', 'c1', ['DEL', 'lock:0']) }],
   ['an owner that was not watched', { between: (s) => s.watch(2.5, 'r1', false).watch(3.5, 'r1') }],

@@ -1,7 +1,7 @@
 /** What a chain says beside its cause, and of which role a server took itself for: each with a story that lacks only that. */
 import { describe, expect, it } from 'vitest';
 import { mutualExclusion } from '../../../../checkers/exclusion/mutual-exclusion.js';
-import { KEY, Story } from '../build.js';
+import { Story } from '../build.js';
 import { causeNames, FIRST_TAKE, grantedByR1, overwrites, SECOND_TAKE, twoGrants } from './two-grants.js';
 
 const causeOf = (story: Story) => mutualExclusion.check(story.input()).violations[0]!.cause;
