@@ -37,7 +37,7 @@ describe('node-forgot', () => {
     expect(stores(plain, asks(2.9985, 'c3'))).toEqual(['unexplained']);
     const evicted = (does: string[]) => stores(plain, granted().evicted(2, 'r1').command(2.9985, 'r1', 'c2', does));
     expect(evicted(['GET', KEY])).toEqual(['evicted']);
-    expect(evicted(['SREM', KEY, 'value-of-c2'])).toEqual(['unexplained']);
+    expect(evicted(['LREM', KEY, '0', 'x'])).toEqual(['unexplained']);
     // In an earlier attempt; or in the same, before it may have gone; or somebody else was let have it first.
     const attempt = (sentAt: number, askedAt: number, also = (story: Story) => story) => {
       const story = new Story().up('c1').up('c2').grant('c1', 1).grant('c2', 3, { grantSent: sentAt });
