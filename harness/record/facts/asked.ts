@@ -7,6 +7,7 @@ export const READS_OWNER = new Set(
   ),
 );
 
+/** Whether it stores only where the key, or the field that it names, is as it says. */
 export function isConditional(name: string, argv: readonly string[]): boolean {
   if (name === 'SET') return argv.slice(3).some((word) => /^(NX|XX|IF(EQ|NE|DEQ|DNE))$/i.test(word));
   return name === 'SETNX' || name === 'HSETNX' || name === 'MSETNX';
@@ -24,7 +25,7 @@ export function partsAskedBy(name: string, argv: readonly string[]): readonly st
   return name === 'SET' && !argv.slice(3).some((word) => /^NX$/i.test(word)) ? [] : undefined;
 }
 
-/** They store, or remove, and are answered nothing of what others have stored there. */
+/** They store, or remove, and are answered nothing of what others have stored there, or only when that is gone. */
 const BLIND: ReadonlySet<string> = new Set(
   'SETEX PSETEX MSET HSET HMSET HDEL SADD SREM ZADD ZREM LREM DEL UNLINK'.split(' '),
 );
@@ -34,6 +35,7 @@ export function isToldBefore(name: string, argv: readonly string[]): boolean {
   return name === 'GETSET' || (name === 'SET' && argv.slice(3).some((word) => /^GET$/i.test(word)));
 }
 
+/** Whether it does to the key what it is to do whatever others have stored there, and its answer does not show what that was. */
 export function isBlind(name: string, argv: readonly string[]): boolean {
   if (name === 'SET') return !isConditional(name, argv) && !isToldBefore(name, argv);
   return BLIND.has(name);

@@ -55,36 +55,30 @@ it('the number expired, its holder’s renewal counted it anew, and then a stran
   expect(told(false, (s) => removes(own(s)))).toBe('unexplained');
 });
 
+/**
+ * c4 is counted in a number that expires at 0.8 s, and gives back to the next one at 0.95 s, by which c3 is let in beside c1 and c2.
+ * `early`: before c1 is granted; `late`: after c4 gave back.
+ */
+function givenBackLate(early = (s: Story) => s, late = (s: Story) => s): string {
+  const s = story({ kind: 'semaphore', permits: 2 }, 'c1', 'c2', 'c3', 'c4');
+  script(s.grant('c4', 0.7005), 0.7, 'c4', ['INCR', KEY], ['PEXPIRE', KEY, '100']);
+  by(early(s).grant('c1', 0.9), 0.8995, 'c1', 'INCR', KEY);
+  late(by(s.release('c4', [0.94, 0.96]), 0.95, 'c4', 'DECR', KEY));
+  by(s.grant('c2', 1), 0.9995, 'c2', 'INCR', KEY);
+  by(s.grant('c3', 3), 2.9995, 'c3', 'INCR', KEY);
+  return causeOf(s.release('c1', 4).release('c2', 4.1).release('c3', 4.2)).name;
+}
+
 it('who gave back to the next number had been counted there by its renewal, and a stranger made that less', () => {
-  const told = (renews: boolean) => {
-    const s = story({ kind: 'semaphore', permits: 2 }, 'c1', 'c2', 'c3', 'c4');
-    script(s.grant('c4', 0.7005), 0.7, 'c4', ['INCR', KEY], ['PEXPIRE', KEY, '100']);
-    if (renews) script(s, 0.85, 'c4', ['EXISTS', KEY], ['INCR', KEY], ['PEXPIRE', KEY, '5000']);
-    by(s.grant('c1', 0.9), 0.8995, 'c1', 'INCR', KEY);
-    by(s.release('c4', [0.94, 0.96]), 0.95, 'c4', 'DECR', KEY);
-    if (renews) by(s, 0.97, 'stranger', 'DECR', KEY);
-    by(s.grant('c2', 1), 0.9995, 'c2', 'INCR', KEY);
-    by(s.grant('c3', 3), 2.9995, 'c3', 'INCR', KEY);
-    return causeOf(s.release('c1', 4).release('c2', 4.1).release('c3', 4.2)).name;
-  };
-  expect(told(false)).toBe('count-expired');
-  expect(told(true)).toBe('unexplained');
+  const renews = (s: Story) => script(s, 0.85, 'c4', ['EXISTS', KEY], ['INCR', KEY], ['PEXPIRE', KEY, '5000']);
+  expect(givenBackLate()).toBe('count-expired');
+  expect(givenBackLate(renews, (s) => by(s, 0.97, 'stranger', 'DECR', KEY))).toBe('unexplained');
 });
 
 it('who gave back to the next number had given back to the one that expired, too, before its release began', () => {
-  const told = (early: boolean) => {
-    const s = story({ kind: 'semaphore', permits: 2 }, 'c1', 'c2', 'c3', 'c4');
-    script(s.grant('c4', 0.7005), 0.7, 'c4', ['INCR', KEY], ['PEXPIRE', KEY, '100']);
-    by(s, 0.72, 'c8', 'INCR', KEY);
-    if (early) by(s, 0.75, 'c4', 'DECR', KEY);
-    by(s.grant('c1', 0.9), 0.8995, 'c1', 'INCR', KEY);
-    by(s.release('c4', [0.94, 0.96]), 0.95, 'c4', 'DECR', KEY);
-    by(s.grant('c2', 1), 0.9995, 'c2', 'INCR', KEY);
-    by(s.grant('c3', 3), 2.9995, 'c3', 'INCR', KEY);
-    return causeOf(s.release('c1', 4).release('c2', 4.1).release('c3', 4.2)).name;
-  };
-  expect(told(false)).toBe('count-expired');
-  expect(told(true)).toBe('returned-too-often');
+  const counts = (s: Story) => by(s, 0.72, 'c8', 'INCR', KEY);
+  expect(givenBackLate(counts)).toBe('count-expired');
+  expect(givenBackLate((s) => by(counts(s), 0.75, 'c4', 'DECR', KEY))).toBe('returned-too-often');
 });
 
 it('the number was to last until a time of day, and the server’s clock was ahead when it was told so, or the client’s was off', () => {

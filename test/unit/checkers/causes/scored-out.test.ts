@@ -78,6 +78,12 @@ function told({
 }
 const name = (telling: Telling) => told(telling).name;
 
+/** A script's one command, when the clock has jumped. */
+const script = (s: Story, at: number, client: string, argv: string[]) =>
+  s.command(at, 'r1', client, ['EVAL', 'abc', '1', KEY, 'p', '5000'], JUMP_MS).command(at, 'r1', 'lua', argv, JUMP_MS);
+/** Takes out by the clock all that is over. */
+const out = (s: Story) => script(s, 2.2, 'c3', ['ZREMRANGEBYSCORE', KEY, '-inf', String(shows(2.2, JUMP_MS))]);
+
 it('is named where another client’s script took the permit out by the clock that had jumped', () => {
   const { name: cause, sentence, chain } = told();
   expect(cause).toBe('clock-jumped');
@@ -129,11 +135,6 @@ describe('not named', () => {
   });
 
   it('where a renewal had put it there again, and then another took it out by its name', () => {
-    const script = (s: Story, at: number, client: string, argv: string[]) =>
-      s
-        .command(at, 'r1', client, ['EVAL', 'abc', '1', KEY, 'p', '5000'], JUMP_MS)
-        .command(at, 'r1', 'lua', argv, JUMP_MS);
-    const out = (s: Story) => script(s, 2.2, 'c3', ['ZREMRANGEBYSCORE', KEY, '-inf', String(shows(2.2, JUMP_MS))]);
     const again = (s: Story) => script(s, 2.4, 'c1', ['ZADD', KEY, String(shows(2.4, JUMP_MS) + 5_000), 'p1']);
     expect(name({ between: out })).toBe('clock-jumped');
     expect(name({ between: (s) => script(again(out(s)), 2.8, 'c2', ['ZREM', KEY, 'p1']) })).toBe('unexplained');
@@ -212,11 +213,6 @@ describe('not named', () => {
   });
 
   it('where a renewal had stored it under another name, and a stranger took out that of another', () => {
-    const script = (s: Story, at: number, client: string, argv: string[]) =>
-      s
-        .command(at, 'r1', client, ['EVAL', 'abc', '1', KEY, 'p', '5000'], JUMP_MS)
-        .command(at, 'r1', 'lua', argv, JUMP_MS);
-    const out = (s: Story) => script(s, 2.2, 'c3', ['ZREMRANGEBYSCORE', KEY, '-inf', String(shows(2.2, JUMP_MS))]);
     const anew = (s: Story) => script(s, 2.4, 'c1', ['ZADD', KEY, String(shows(2.4, JUMP_MS) + 5_000), 'p1-anew']);
     const another = (s: Story) => s.command(2.8, 'r1', 'stranger', ['ZREM', KEY, 'p2'], JUMP_MS);
     expect(name({ between: out })).toBe('clock-jumped');
