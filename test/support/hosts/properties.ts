@@ -197,20 +197,21 @@ export const properties: Readonly<Record<string, (stage: Stage) => Promise<void>
     const family = a!.spawn(['sh', '-c', 'sleep 1000 & echo "$!" > child.pid; echo up; wait'], { family: true });
     await readerOf(family.stdout)();
     const child = (await a!.readFile('child.pid'))!.data.toString().trim();
-    const childIs = async (state: string) => {
+    const childIs = async () => {
       const { stdout } = await a!.exec(['sh', '-c', 'cat "/proc/$1/stat" || echo "0 (gone) X"', 'sh', child]);
-      return stdout.split(') ')[1]!.startsWith(state);
+      return stdout.split(') ')[1]!.charAt(0);
     };
     family.signal('SIGSTOP');
     await becomes(family, 'stopped', runtime);
-    assert.ok(await childIs('T'));
+    assert.equal(await childIs(), 'T');
     family.signal('SIGCONT');
     await becomes(family, 'running', runtime);
-    assert.ok(await childIs('S'));
+    // Continued, but not yet back in its sleep, where the machine is busy.
+    assert.match(await childIs(), /[SR]/);
     family.signal('SIGKILL');
     assert.deepEqual(await family.exited, { code: null, signal: 'SIGKILL' });
     await becomes(family, 'dead', runtime);
-    assert.ok((await childIs('X')) || (await childIs('Z')));
+    assert.match(await childIs(), /[XZ]/);
   },
 
   async 'gives what processes print on standard error to its log'({ hosts: [a], logOf, runtime }) {
