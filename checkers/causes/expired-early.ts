@@ -241,7 +241,10 @@ function jumpLinks({ earlier, gone }: Contest, movedMs: number, evidence: Eviden
 
 function tooShort(contest: Contest, origin: KeyWrite, ttlMs: number): Explanation {
   const { earlier, later, key } = contest;
-  const asked = `${earlier.hold.client} asked ${origin.node} to keep ${key} for ${Math.round(ttlMs)} ms only, of a lease of ${earlier.hold.leaseMs} ms`;
+  const keptFor = `for ${Math.round(ttlMs)} ms only, of a lease of ${earlier.hold.leaseMs} ms`;
+  const asked = isAsItWas(origin)
+    ? `${earlier.hold.client} left ${key} on ${origin.node} the time that others had given it, ${keptFor}`
+    : `${earlier.hold.client} asked ${origin.node} to keep ${key} ${keptFor}`;
   return {
     name: 'lease-too-short',
     sentence: `${asked}; it had expired when ${later.hold.client} was granted it.`,
@@ -253,6 +256,12 @@ function tooShort(contest: Contest, origin: KeyWrite, ttlMs: number): Explanatio
       leaseLink(earlier),
     ],
   };
+}
+
+/** Whether a request stored something beside what was there, and gave it no time: then it lasts as long as that was to. */
+function isAsItWas({ before, after }: KeyWrite): boolean {
+  const [was, is] = [before?.expires, after?.expires];
+  return before?.exists === 'yes' && was?.fromMs === is?.fromMs && was?.untilMs === is?.untilMs;
 }
 
 function seconds(ms: number): string {

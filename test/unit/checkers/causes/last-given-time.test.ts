@@ -1,5 +1,6 @@
 /** What is reckoned from the last time that a key was given must not leave out a time that came with another one's grant. */
 import { expect, it } from 'vitest';
+import { mutualExclusion } from '../../../../checkers/exclusion/mutual-exclusion.js';
 import type { FaultEffect } from '../../../../harness/vocabulary/history.js';
 import { KEY, Story } from '../build.js';
 import { causeNames, FIRST_TAKE, SECOND_TAKE, twoGrants } from './two-grants.js';
@@ -47,6 +48,20 @@ it('nor is the short time that its client had asked for, where another reader ha
   };
   expect(asked(false)).toEqual(['lease-too-short']);
   expect(asked(true)).not.toContain('lease-too-short');
+});
+
+it('who stored no more than its field is not said to have asked for the time that the hash had from another reader', () => {
+  const told = (asksForTime: boolean) => {
+    const story = reads(readers(), 0.6, 'c3', 3_000);
+    if (asksForTime) reads(story, 0.999, 'c1', 2_000);
+    else story.command(0.999, 'r1', 'c1', ['HSET', KEY, 'value-of-c1', '1']);
+    const [violation] = mutualExclusion.check(writes(story, 4.999).input()).violations;
+    return violation!.cause.sentence;
+  };
+  expect(told(true)).toMatch(/^c1 asked r1 to keep .* for 2000 ms only, of a lease of 30000 ms/);
+  expect(told(false)).toMatch(
+    /^c1 left .* on r1 the time that others had given it, for 2601 ms only, of a lease of 30000 ms/,
+  );
 });
 
 it('a clock that jumped after a renewal is not why a key had expired whose time may have been over when that came', () => {
