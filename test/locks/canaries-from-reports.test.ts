@@ -153,7 +153,7 @@ describe.concurrent('released while it is refreshed', () => {
     'its release works; it was told that it had lost it: %s',
     { broken: [true], mended: [false], clients: 1 },
     async ({ a, key, server }, told) => {
-      for (let tries = 0; tries < 10; tries++) {
+      for (let tries = 0; tries < 60; tries++) {
         const { id } = await a.acquire(`${key}:${tries}`, LONG_MS);
         // Answers wait, so that the next refresh is on its way when the release is.
         await server.redis.call('CLIENT', 'PAUSE', 30, 'ALL');

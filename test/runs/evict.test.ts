@@ -13,7 +13,7 @@ const lines = <T>(folder: string, file: string): T[] =>
 
 test('single, volatile-ttl: exclusion broken because the server evicted the lock; all settings restored', async () => {
   // Two keys, which are held for long, so that each one that is evicted is held still, and waited for.
-  const flags = ['--maxmemory-policy', 'volatile-ttl', '--nemesis', 'evict', '--time-limit', '9s', '--keys', '2'];
+  const flags = ['--maxmemory-policy', 'volatile-ttl', '--nemesis', 'evict', '--time-limit', '14s', '--keys', '2'];
   const run = await torture([...flags, '--hold', '0.4x..0.7x']);
   expect(run.output + run.errors).toContain('a full server evicted it');
   expect(run.status).toBe(1);

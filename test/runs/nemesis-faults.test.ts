@@ -163,7 +163,7 @@ const onSentinel: Case[] = [
 /** On its own: it does not find the primary where the others left it. */
 const failoverThenKill: Case = {
   name: 'failover, killed',
-  step: { fault: 'failover', target: 'primary', forMs: 12_000, args: { then: 'kill' } },
+  step: { fault: 'failover', target: 'primary', forMs: 30_000, args: { then: 'kill' } },
   expected: [
     [['state', 'r1'], 'dead'],
     [['hear', 'r1', 'r2'], false],
@@ -344,7 +344,7 @@ const plannedOn = (fault: string, before: string, after: string): Case => ({
 const onCluster: Case[] = [
   {
     name: 'failover, isolated',
-    step: { fault: 'failover', target: 'primary', forMs: 12_000, args: { then: 'isolate' } },
+    step: { fault: 'failover', target: 'primary', forMs: 30_000, args: { then: 'isolate' } },
     expected: [
       [['hear', 'r1', 'r2'], false],
       [['hear', 'r4', 'r1'], false],
@@ -356,7 +356,7 @@ const onCluster: Case[] = [
   },
   {
     name: 'failover, killed',
-    step: { fault: 'failover', target: 'primary', forMs: 12_000, args: { then: 'kill' } },
+    step: { fault: 'failover', target: 'primary', forMs: 30_000, args: { then: 'kill' } },
     expected: [
       [['state', 'r4'], 'dead'],
       [['hear', 'r4', 'r1'], false],

@@ -191,7 +191,7 @@ describe('clients that do not behave', () => {
 
   test('no answer to an acquire or a release, deaf to the end, stopped by itself: the run ends all the same', async () => {
     const rogues = { c1: 'acquire', c2: 'release', c3: 'ears closed', c4: 'stops itself' };
-    const args = [...lock, ...BUSY, '--clients', '6', '--keys', '3', '--time-limit', '6s', '--lease', '2s'];
+    const args = [...lock, ...BUSY, '--clients', '6', '--keys', '3', '--time-limit', '10s', '--lease', '4s'];
     const run = startWith({ ROGUES: JSON.stringify(rogues) }, args);
     const { code } = await run.ended;
     const events = historyOf(run);
@@ -251,7 +251,8 @@ describe('servers that do not stay', () => {
   test("a port that is taken: Redis's own message, in one line", async () => {
     // The first process gets the port; no other can be in the node's namespace before its Redis. On the machine itself, where the
     // tool tries what a Redis can do, it must not be begun: it would stay there.
-    const first = 'REDIS --port 6379 --bind 0.0.0.0 --save "" --dir /tmp > /dev/null & sleep 0.5';
+    const first =
+      'REDIS --port 6379 --bind 0.0.0.0 --save "" --dir /tmp > /dev/null & until grep -q :18EB /proc/net/tcp; do sleep 0.05; done';
     const redis = await redisThat(`case "$(uname -n)" in r1) ${first};; esac`);
     const run = await torture([...BUSY, '--redis', redis]);
     expect(oneLine(run)).toMatch(/^lock-torture: r1: .*Address already in use/);

@@ -65,7 +65,7 @@ describe('canaries are caught, their twins are not', () => {
     const broken = await torture(['--lock', `broken/${name}`, '--topology', topology, ...common, ...caught, ...flags]);
     expect(broken.status, broken.output).toBe(1);
     expect(broken.results.found.exclusion).toBeGreaterThan(0);
-    const sound = ['--lock', `broken/${name}-mended`, '--time-limit', '6s'];
+    const sound = ['--lock', `broken/${name}-mended`, '--time-limit', '10s'];
     const mended = await torture([...sound, '--topology', topology, ...common, ...flags]);
     expect(mended.status, mended.output).toBe(0);
     expect(mended.results.found.exclusion ?? 0).toBe(0);

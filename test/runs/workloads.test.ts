@@ -80,9 +80,11 @@ test('fenced-resource: a resource that trusts takes what a stale holder writes, 
       ],
       ...['--careless', '--hold', '0.5x..0.9x', '--plan', pausedHolders(), '--time-limit', '10s', ...flags],
     ]);
-  const trusting = await run('trusting', '--fail-on', 'harm', '--stop-at-first');
+  const trusting = await run('trusting', '--fail-on', 'harm');
   expectStatus(trusting, 1);
-  expect(by(trusting, 'stale-writes').violations[0]).toMatchObject({ class: 'harm', cause: { name: 'client-paused' } });
+  // What the machine itself let stand may have written, too.
+  const paused = { class: 'harm', cause: expect.objectContaining({ name: 'client-paused' }) };
+  expect(by(trusting, 'stale-writes').violations).toContainEqual(expect.objectContaining(paused));
 
   const checking = await run('checking');
   expect(by(checking, 'stale-writes').violations).toEqual([]);
@@ -112,7 +114,7 @@ test.each<[string, string, ViolationClass]>([
   // It was ended long before its time.
   expect(events(broken).at(-1)!.atNs).toBeLessThan(59e9);
 
-  const twin = await torture([...flags, '--lock', `${lock}-mended`, '--time-limit', '6s']);
+  const twin = await torture([...flags, '--lock', `${lock}-mended`, '--lease', '3s', '--time-limit', '12s']);
   expectStatus(twin, 0);
 });
 
@@ -120,7 +122,7 @@ test('semaphore: a permit that was lost with its holder is found, because all of
   const plan = join(freshFolder(), 'plan.json');
   const steps = [{ atMs: 1_000, forMs: 100, fault: 'kill', target: 'holder' }];
   writeFileSync(plan, JSON.stringify({ version: 1, seed: 1, steps }));
-  const run = await torture(['--workload', 'semaphore', '--lease', '1s', '--plan', plan, '--time-limit', '6s']);
+  const run = await torture(['--workload', 'semaphore', '--lease', '3s', '--plan', plan, '--time-limit', '10s']);
   expectStatus(run, 1);
   expect(by(run, 'permits').violations[0]).toMatchObject({ class: 'liveness', kind: 'permit-leak' });
 });

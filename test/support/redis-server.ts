@@ -117,7 +117,7 @@ export async function freePort(below = 65_536): Promise<number> {
 
 /** Three nodes that make a Cluster: two primaries, which share the slots half and half, and a replica of the first. */
 export async function startCluster(password?: string): Promise<TestRedis[]> {
-  const args = ['--cluster-enabled', 'yes', '--cluster-node-timeout', '500', '--repl-diskless-sync-delay', '0'];
+  const args = ['--cluster-enabled', 'yes', '--cluster-node-timeout', '3000', '--repl-diskless-sync-delay', '0'];
   const nodes = await Promise.all(['r1', 'r2', 'r3'].map((name) => startRedis(name, args, undefined, password)));
   const [first, second, replica] = nodes as [TestRedis, TestRedis, TestRedis];
   const halves = [0, 8_192].map((from) => Array.from({ length: 8_192 }, (_, n) => from + n));

@@ -336,7 +336,7 @@ describe('wait-replicated', () => {
   });
 
   test('is rolled back when no replica acknowledges', async () => {
-    await using client = await connectedClient('wait-replicated', behindAddress());
+    await using client = await connectedClient('wait-replicated', behindAddress(), patient);
     const key = freshKey();
     const answer = await whileStopped(() => client.acquire(key));
     expect(answer).toMatchObject({ type: 'fail', reason: 'not-replicated' });
@@ -352,7 +352,7 @@ describe('wait-replicated', () => {
   });
 
   test('with no replica connected the check is off', async () => {
-    await using client = await connectedClient('wait-replicated', behindAddress());
+    await using client = await connectedClient('wait-replicated', behindAddress(), patient);
     await replica.redis.replicaof('NO', 'ONE');
     try {
       await until('it is gone', async () => (await primary.redis.info('replication')).includes('connected_slaves:0'));
@@ -511,7 +511,7 @@ describe('on a Cluster', () => {
   );
 
   test('wait-replicated asks the replicas of the node that granted', async () => {
-    await using client = await connectedClient('wait-replicated', topology());
+    await using client = await connectedClient('wait-replicated', topology(), patient);
     const [first, second, replica] = cluster as [TestRedis, TestRedis, TestRedis];
     const served = async (node: TestRedis, key: string) => (await node.redis.exists(key).catch(() => 0)) === 1;
     const keys = ['a', 'b', 'c', 'd', 'e', 'f'];

@@ -265,7 +265,7 @@ test('what a lock protects is simulated too: a stale holder harms a resource tha
 
 test('a hunt that is killed leaves no process, and its next of kin removes what it left', async () => {
   const out = freshFolder();
-  const run = start(['--lock', 'set-nx-px', '--for', '60s', ...SMALL, '--out', out], { command: 'hunt' });
+  const run = start(['--lock', 'set-nx-px', '--for', '600s', ...SMALL, '--out', out], { command: 'hunt' });
   const schedules = () =>
     readdirSync(out)
       .map((id) => join(out, id, 'schedules.jsonl'))
@@ -287,7 +287,7 @@ test('a hunt that is killed leaves no process, and its next of kin removes what 
 
 test('Ctrl-C, which a terminal sends to all of a hunt, ends it in order', async () => {
   const out = freshFolder();
-  const run = start(['--lock', 'set-nx-px', '--for', '60s', ...SMALL, '--out', out], { command: 'hunt', group: true });
+  const run = start(['--lock', 'set-nx-px', '--for', '600s', ...SMALL, '--out', out], { command: 'hunt', group: true });
   const hasPlayed = () => readdirSync(out).some((id) => existsSync(join(out, id, 'schedules.jsonl')));
   await until('a schedule was played', hasPlayed, PLAYED_WITHIN_MS);
   process.kill(-run.child.pid!, 'SIGINT');
@@ -332,7 +332,7 @@ describe('every order within a bound', () => {
   });
 
   test('a crash between two commands is found, kept, and replayed step by step', async () => {
-    const { status, output, folder } = await exhausted('--lock', 'setnx-expire', '--faults', '1', '--for', '8s');
+    const { status, output, folder } = await exhausted('--lock', 'setnx-expire', '--faults', '1', '--for', '15s');
     expect(output).toMatch(
       /liveness \(deadlock\): lock:0 stands on r1 with c\d's \w+, which has no expiry; c\d was gone/,
     );

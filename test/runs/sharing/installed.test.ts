@@ -395,7 +395,7 @@ describe('the step of the GitHub action', () => {
     for (const file of [told, summary]) writeFileSync(file, '');
     const flags = ['--careless', '--lease=1s', '--hold=0.5x..1.5x', '--nemesis=none', '--stop-at-first', ...NETNS];
     const { status, output } = await step({
-      ...{ LOCK: './blind-delete.ts', MINUTES: '0.15', FLAGS: flags.join('\n') },
+      ...{ LOCK: './blind-delete.ts', MINUTES: '1', FLAGS: flags.join('\n') },
       ...{ GITHUB_OUTPUT: told, GITHUB_STEP_SUMMARY: summary },
     });
     expect(status, output).toBe(1);

@@ -48,7 +48,7 @@ it.each(['sentinel', 'redlock'])(
       '--nemesis',
       'none',
       '--time-limit',
-      '2s',
+      '6s',
       '--hold',
       '0.01x..0.02x',
     ];

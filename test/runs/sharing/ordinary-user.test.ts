@@ -149,8 +149,8 @@ const short = (faults: readonly string[]) => [
   '--runtime',
   'netns',
   ...(faults.length > 0
-    ? ['--time-limit', '17s', '--lease', '2s', '--nemesis', faults.join(',')]
-    : ['--time-limit', '4s', '--nemesis', 'none']),
+    ? ['--time-limit', '30s', '--lease', '2s', '--nemesis', faults.join(',')]
+    : ['--time-limit', '8s', '--lease', '20s', '--hold', '0.001x..0.005x', '--nemesis', 'none']),
 ];
 
 async function faultsOf(folder: string) {

@@ -81,9 +81,11 @@ describe('the virtual address', () => {
       '--time-limit',
       '14s',
     );
-    expect(promotions(run)).toHaveLength(1);
+    // A busy machine may have its successor replaced, too.
+    expect(promotions(run).filter((one) => one.endsWith('instead of r1'))).toHaveLength(1);
     expect(run.output).toMatch(/r[23] promoted instead of r1: r1 has not answered for \d+ ms; .* moved to r[23] in/);
     const [killedNs, backNs] = [when(run, 1, 'strike'), when(run, 1, 'heal')];
+    expect(successor(run, 'r1', 0).atNs).toBeGreaterThan(killedNs);
     const next = successor(run, 'r1', killedNs);
     expect(served(run, next.node, next.atNs, backNs).length, run.output).toBeGreaterThan(1);
     expect(run.output).toContain('r1 demoted, follows r');
@@ -94,11 +96,11 @@ describe('the virtual address', () => {
   test('a client that is cut from the primary is cut from the address, and reaches it again when it has moved', async () => {
     const run = await withPlan(
       [
-        { atMs: 300, fault: 'partition', target: { names: ['c1', 'r1'] }, forMs: 8_000, args: { mode: 'link' } },
-        { atMs: 2_800, fault: 'kill', target: { names: ['r1'] }, forMs: 4_000 },
+        { atMs: 300, fault: 'partition', target: { names: ['c1', 'r1'] }, forMs: 12_000, args: { mode: 'link' } },
+        { atMs: 2_800, fault: 'kill', target: { names: ['r1'] }, forMs: 8_000 },
       ],
       '--time-limit',
-      '11s',
+      '15s',
     );
     const [cutNs, killedNs] = [when(run, 0, 'strike'), when(run, 1, 'strike')];
     expect(granted(run, cutNs, killedNs)).not.toContain('c1');

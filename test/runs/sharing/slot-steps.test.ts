@@ -9,15 +9,15 @@ const owner = { names: ['r1'] };
 /** All three are due at once, and strike one after the other; the last stays on its way. Whoever comes after that waits for 6 s. */
 const STEPS = {
   moving: [
-    { atMs: 300, fault: 'move-slot', target: owner, forMs: 16_000 },
-    { atMs: 300, fault: 'move-slot', target: owner, forMs: 16_000, args: { until: 'keys' } },
+    { atMs: 300, fault: 'move-slot', target: owner, forMs: 24_000 },
+    { atMs: 300, fault: 'move-slot', target: owner, forMs: 24_000, args: { until: 'keys' } },
   ],
   late: [
     { atMs: 2_000, fault: 'move-slot', target: owner, forMs: 1_000 },
     { atMs: 2_000, fault: 'cluster-failover', target: { names: ['r2'] }, forMs: 1_000 },
   ],
 };
-const AT_ONCE = { atMs: 300, fault: 'migrate-slots', target: owner, forMs: 16_000 };
+const AT_ONCE = { atMs: 300, fault: 'migrate-slots', target: owner, forMs: 24_000 };
 
 describe('steps that move slots', () => {
   it.for([
@@ -29,7 +29,7 @@ describe('steps that move slots', () => {
       if (server !== 'PATH' && !(await namedServerHere(server))) skip(`${server} cannot be had here`);
       const file = join(freshFolder(), 'plan.json');
       writeFileSync(file, JSON.stringify({ version: 1, seed: 1, steps: [...moving, ...STEPS.late] }));
-      const flags = ['--topology', 'cluster', '--plan', file, '--keys', '4', '--time-limit', '24s'];
+      const flags = ['--topology', 'cluster', '--plan', file, '--keys', '4', '--time-limit', '32s'];
       const run = start([...flags, ...(server === 'PATH' ? [] : ['--server', server])]);
       expect((await run.ended).code, run.output()).not.toBe(1);
       const history = historyOf(run);

@@ -99,7 +99,8 @@ const client = a.spawn([
        const m = Buffer.alloc(8); m.writeUInt32LE(n); sentMs.push(nowMs()); udp.send(m, 7, '${b.address}');
        await new Promise((go) => setTimeout(go, 1));
      }
-     await new Promise((go) => setTimeout(go, settleMs));
+     // In steps, so that one that stood meanwhile still reads what came.
+     for (let left = settleMs; left > 0; left -= 20) await new Promise((go) => setTimeout(go, 20));
      udp.off('message', take);
      tookMs.sort((x, y) => x - y);
      console.log('burst ' + JSON.stringify({ came: tookMs.length / count, medianMs: tookMs[tookMs.length >> 1] ?? 0, leastMs: tookMs[0] ?? 0, overtaken }));
@@ -154,7 +155,7 @@ async function mtu(): Promise<Measured['mtu']> {
   return { own: of(OWN), near: of(NEAR) };
 }
 
-async function burst(count = PACKETS, settleMs = 300): Promise<Echoed> {
+async function burst(count = PACKETS, settleMs = 1_000): Promise<Echoed> {
   const before = said.length;
   client.stdin.write(`burst ${count} ${settleMs}\n`);
   return JSON.parse((await next(before, 'burst ')).slice('burst '.length)) as Echoed;

@@ -383,7 +383,7 @@ describe('a server is struck', () => {
     const delayMs = ((await followed) - (await promoted)) / 1e6;
     console.log(`followed the failover ${delayMs.toFixed(0)} ms after the promotion`);
     // About 100 ms on an idle machine.
-    expect(delayMs).toBeLessThan(3_000);
+    expect(delayMs).toBeLessThan(10_000);
     expect(await replica.redis.exists('after')).toBe(1);
   });
 });
@@ -477,7 +477,7 @@ describe('a Cluster', () => {
     });
     const delayMs = ((await followed) - (await promoted)) / 1e6;
     console.log(`followed the promotion within ${delayMs.toFixed(0)} ms`);
-    expect(delayMs).toBeLessThan(3_000);
+    expect(delayMs).toBeLessThan(10_000);
     expect(await nodes[2].redis.exists(OF_FIRST)).toBe(1);
   });
 

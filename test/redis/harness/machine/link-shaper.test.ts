@@ -58,7 +58,7 @@ function measure(user: string, withoutTun: boolean): Measured {
   const { status, stdout, stderr } = spawnSync(command!, rest, {
     encoding: 'utf8',
     input: JSON.stringify({ folder: own, linkShaper, withoutTun }),
-    timeout: 120_000,
+    timeout: 280_000,
     killSignal: 'SIGKILL',
   });
   if (status !== 0) throw new Error(`as ${user}: ${stderr}`);

@@ -14,6 +14,9 @@ import type { Host, HostProcess, ProcessExit } from '../../../../harness/vocabul
 import type { Monitoring } from '../../../../harness/vocabulary/topology.js';
 import { freePort } from '../../../support/redis-server.js';
 
+/** What is waited for comes at once, but on a busy machine. */
+const PATIENT = { timeout: 20_000 };
+
 const ended: (() => Promise<void>)[] = [];
 afterEach(async () => {
   for (const end of ended.splice(0)) await end();
@@ -108,9 +111,9 @@ test('one that was watched listens for clients when it is watched again', async 
   const back = server.start().then(() => {
     isBack = true;
   });
-  await vi.waitFor(async () => expect(await server.command('PING')).toBe('PONG'));
+  await vi.waitFor(async () => expect(await server.command('PING')).toBe('PONG'), PATIENT);
   // Followed by somebody who does not record it, as a fault does.
-  await vi.waitFor(() => server.monitor(() => {}));
+  await vi.waitFor(() => server.monitor(() => {}), PATIENT);
   expect(await reached(server)).toBe('ECONNREFUSED');
   await expect(server.ping()).rejects.toThrow('r1 does not listen for clients yet');
   expect(isBack).toBe(false);
@@ -171,7 +174,7 @@ test('a node of a Cluster tells others its own port meanwhile, and takes their w
   await watch(server);
   await killed(server);
   const back = server.start();
-  await vi.waitFor(async () => expect(await itself()).toEqual(before));
+  await vi.waitFor(async () => expect(await itself()).toEqual(before), PATIENT);
   expect(await reached(server)).toBe('ECONNREFUSED');
   const bus = createConnection(server.port + 10_000, server.host.address);
   await once(bus, 'connect');
@@ -195,6 +198,6 @@ test('bytes that are no UTF-8 are the same text in an answer and among the comma
     answers.push(await server.command('GET', 'k'));
   }
   socket.destroy();
-  await vi.waitFor(() => expect(stored).toEqual(answers));
+  await vi.waitFor(() => expect(stored).toEqual(answers), PATIENT);
   expect(new Set(answers).size).toBe(2);
 });
