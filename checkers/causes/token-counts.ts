@@ -61,10 +61,13 @@ export function countFor(hold: Hold, evidence: Evidence, related: RelatedKeys): 
   return isItsAlone ? counts[came.indexOf(token)] : undefined;
 }
 
-/** Whether a change is a count by the hold's client within its attempt that was granted. */
+/**
+ * Whether a change is a count by the hold's client within its attempt that was granted. One of before may be read after that had left: it
+ * was drawn early.
+ */
 function isCountFor({ client, grantSentNs, fromNs }: Hold, { by, atNs, ranFromNs }: Change): boolean {
-  const isItsCount = by?.client === client && COUNTS_UP.has(by.name);
-  return isItsCount && atNs >= grantSentNs && ranFromNs <= fromNs + RECKONING_NS;
+  if (by?.client !== client || !COUNTS_UP.has(by.name) || atNs < grantSentNs) return false;
+  return ranFromNs >= grantSentNs - 2 * RECKONING_NS && ranFromNs <= fromNs + RECKONING_NS;
 }
 
 /** Whether a count may have come to the hold's token: it is not known to have come to another number. */

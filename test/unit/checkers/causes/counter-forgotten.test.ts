@@ -170,6 +170,20 @@ describe('not named', () => {
     expect(name({ also: looked, tokens: [2, 2] })).toBe('unexplained');
   });
 
+  it('where the second client had drawn its token when it was refused, before the kill, of which the lines were read late', () => {
+    const late = (s: Story, read: number, at: number, client: string) =>
+      s.command(read, 'r1', client, ['INCR', COUNTER], (at - read) * 1_000);
+    const story = fencedStory({ kind: 'primary' }).watch(0.1, 'r1').sample(0.5, 'r1');
+    late(story.grant('c1', 1, { token: 2 }).release('c1', 1.5).refused('c2', 0.94, 0.96), 2.7, 0.95, 'c2');
+    late(story, 2.701, 0.9995, 'c1')
+      .fault(2, 0, 'amnesia', 'strike', { targets: ['r1'], effects: KILLED })
+      .watch(2.702, 'r1', false)
+      .fault(2.4, 0, 'amnesia', 'heal', { targets: ['r1'] })
+      .watch(2.703, 'r1');
+    story.grant('c2', 2.6, { token: 1 }).release('c2', 4).sample(5, 'r1', { runId: 'run-2' });
+    expect(tokenCause(story).name).toBe('unexplained');
+  });
+
   it('where the second count was of another counter', () => {
     const other = (s: Story) => s.command(2.9995, 'r1', 'c2', ['INCR', `${COUNTER}:other`]);
     expect(name({ second: other })).toBe('unexplained');
