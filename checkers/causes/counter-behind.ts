@@ -15,6 +15,7 @@
  * Excludes tokens that are counted anywhere else, a counter that expires, one that anybody sets or removes, a server that was
  * replaced and is primary again, independent nodes, and clusters in which slots are moved.
  */
+import type { Change } from '../../harness/record/facts/commands/changes.js';
 import type { Evidence } from '../../harness/record/facts/evidence.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Cause, Hold } from '../../harness/vocabulary/verdict.js';
@@ -72,7 +73,7 @@ function replacedBy(before: Draw, after: Draw, evidence: Evidence) {
     return undefined;
   const [lookedNs, byNs] = [asReplica[1].atNs, asPrimary[1].atNs];
   if (!wasPrimaryThroughout(to, byNs, second.ranFromNs, evidence)) return undefined;
-  if (ranAnew(to, lookedNs, second.atNs, evidence)) return undefined;
+  if (ranAnew(to, lookedNs, second.atNs, evidence) || !ranOnUntil(second, to, evidence)) return undefined;
   // It was the later one to be made primary: the other one's count was before it was a replica, or that was primary since.
   const isNewer =
     first.atNs < lookedNs - ANSWERED_WITHIN_NS ||
@@ -81,6 +82,14 @@ function replacedBy(before: Draw, after: Draw, evidence: Evidence) {
   const isLost =
     first.ranFromNs > byNs || evidence.nodes.every((node) => keptRunning(node, first.ranFromNs, byNs, evidence));
   return isNewer && isLost ? { asReplica, asPrimary } : undefined;
+}
+
+/** Whether the process that counted is the one that was looked at last: its watching would have broken off, or the next look is at it, too. */
+function ranOnUntil({ ranFromNs, atNs }: Change, node: string, evidence: Evidence): boolean {
+  const before = evidence.lastSample(node, ranFromNs)?.[1];
+  const after = evidence.firstSample(node, atNs, () => true)?.[1];
+  if (before === undefined) return false;
+  return evidence.watchedThroughout(node, before.atNs, atNs) || after?.runId === before.runId;
 }
 
 /** Whether a node was not killed or emptied meanwhile: others may have loaded what it had then. */

@@ -102,6 +102,19 @@ describe('not named', () => {
     not({ at: 3, runId: (at) => (at < 3.2 ? 'run-2' : 'run-3') });
   });
 
+  it('where it had the count, and was killed and forgot it just before it counted, when nobody had looked at it again', () => {
+    const copied = (s: Story) => incr(incr(s, 0.5005, 'r2', 'link'), 1.0005, 'r2', 'link');
+    const killed = (s: Story) => s.watch(3.93, 'r2', false).watch(3.96, 'r2');
+    const effects: FaultEffect[] = [
+      { kind: 'killed', who: ['r2'], sinceNs: ns(3.92), untilNs: ns(3.95) },
+      { kind: 'forgot', who: ['r2'], sinceNs: ns(3.92) },
+    ];
+    const runId = (at: number) => (at < 3.95 ? 'run-2' : 'run-3');
+    not({ copied, also: killed, effects, runId, tokens: [2, 1] });
+    // It is the same process, and was not watched for a moment.
+    expect(name({ also: killed })).toBe('failover-lost-write');
+  });
+
   it('where a server was killed, or emptied, that it may have loaded from', () => {
     not({ effects: [{ kind: 'killed', who: ['r1'], sinceNs: ns(1.5) }] });
     not({ effects: [{ kind: 'forgot', who: ['r1'], sinceNs: ns(1.5) }] });
