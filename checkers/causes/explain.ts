@@ -173,7 +173,10 @@ function staleCause(
   input: CheckInput,
 ): Cause | undefined {
   const { stale } = overlap;
-  const cause = firstReason(stale, evidence, input) ?? lossIgnored(overlap, input.history);
+  const cause =
+    lossIgnored(overlap, input.history, stale.leaseEndNs) ??
+    firstReason(stale, evidence, input) ??
+    lossIgnored(overlap, input.history);
   return cause && { ...cause, chain: withGone(cause.chain, stale, input) };
 }
 

@@ -18,11 +18,13 @@ import type { Cause, Hold } from '../../harness/vocabulary/verdict.js';
 
 const NOT_OWNER = 'not-owner';
 
+/** `byNs`: when it must have been told; whatever befell it after that did not keep it from knowing. */
 export function lossIgnored(
   { stale, fromNs }: Extract<Overlap, { class: 'stale' }>,
   history: History,
+  byNs = fromNs,
 ): Cause | undefined {
-  const refusal = refusalBefore(fromNs, stale, history);
+  const refusal = refusalBefore(Math.min(byNs, fromNs), stale, history);
   if (!refusal) return undefined;
   const { client, key, leaseEndNs, leaseMs, untilNs } = stale;
   return {
@@ -35,6 +37,18 @@ export function lossIgnored(
       { atNs: untilNs, text: `until then ${client} acted as the holder`, history: stale.evidence.at(-1) },
     ].sort((a, b) => a.atNs - b.atNs),
   };
+}
+
+/** When the first extension of the hold was asked for that was refused so: before that nothing told of the loss. Infinity: none was. */
+export function refusedNs({ evidence }: Hold, history: History): number {
+  const events = evidence.map((line) => history.event(line));
+  const refused = new Set(
+    events.flatMap((event) =>
+      event?.type === 'fail' && event.op === 'extend' && event.reason === NOT_OWNER ? [event.id] : [],
+    ),
+  );
+  const asked = events.find((event) => event?.type === 'invoke' && refused.has(event.id));
+  return asked?.atNs ?? Number.POSITIVE_INFINITY;
 }
 
 /** The first refusal to extend the hold that was read by then, and after which nothing was heard to extend it. */

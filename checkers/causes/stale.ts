@@ -17,6 +17,7 @@ import { duration, durationOfMs, moment } from '../../harness/record/facts/words
 import type { History } from '../../harness/vocabulary/history.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Cause, CauseLink, Hold } from '../../harness/vocabulary/verdict.js';
+import { refusedNs } from './loss-ignored.js';
 import { mayHaveGranted } from './votes.js';
 
 const ON_MESSAGES: ReadonlySet<EffectName> = new Set([
@@ -213,7 +214,8 @@ function notTold(hold: Hold, evidence: Evidence, input: CheckInput): Cause | und
   const hindered = [...effects.on('stopped', client), ...effects.on('slowed', client)]
     .filter(({ latestNs }) => latestNs >= leaseEndNs)
     .map(({ earliestNs }) => earliestNs);
-  const ran = ranUntold({ ...hold, untilNs: Math.min(untilNs, ...hindered) }, input.history);
+  const untoldNs = Math.min(untilNs, refusedNs(hold, input.history), ...hindered);
+  const ran = ranUntold({ ...hold, untilNs: untoldNs }, input.history);
   if (!ran) return undefined;
   const acts = duration(untilNs - leaseEndNs);
   const then =

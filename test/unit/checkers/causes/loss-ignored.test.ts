@@ -1,7 +1,7 @@
 /** Each link of `loss-ignored`, taken away in turn. */
 import { describe, expect, it } from 'vitest';
 import { mutualExclusion } from '../../../../checkers/exclusion/mutual-exclusion.js';
-import { Story } from '../build.js';
+import { KEY, Story } from '../build.js';
 import { causeNames } from './two-grants.js';
 
 const REFUSED = { reason: 'not-owner' };
@@ -64,5 +64,40 @@ describe('loss-ignored', () => {
     ['it was extended after that', (one) => one.extend('c1', 6.3, 5000, REFUSED).extend('c1', 6.5)],
   ])('is not said where %s', (_, told) => {
     expect(causeNames(story(told)).filter((name) => name === 'loss-ignored')).toEqual([]);
+  });
+
+  describe('is said of a client that had been told before its lease was over, and', () => {
+    const told = (features: string[] = []) =>
+      new Story().up('c1', features).up('c2').grant('c1', 1).extend('c1', 2, 5000, REFUSED).grant('c2', 6.1);
+    const endedLate = (story: Story) => causeNames(story.release('c1', 9, { sent: 8.9 }).release('c2', 10));
+
+    it('was stopped over that end only after that', () => {
+      const stopped = told().fault(3, 0, 'pause', 'strike', { effects: [{ kind: 'stopped', who: ['c1'] }] });
+      expect(endedLate(stopped.fault(7, 0, 'pause', 'heal', { targets: ['c1'] }))).toEqual(['loss-ignored']);
+    });
+
+    it('was cut off only after that', () => {
+      const cut = told(['renews']).sample(0.5, 'r1').sample(5.9, 'r1');
+      cut.fault(2.5, 0, 'partition', 'strike', { effects: [{ kind: 'cut', pairs: [['c1', 'r1']] }] });
+      expect(endedLate(cut)).toEqual(['loss-ignored']);
+    });
+
+    it('was told nothing by a lock that renews by itself', () => {
+      expect(endedLate(told(['renews']).grant('c1', 6.3, { key: 'k2' }).grant('c1', 6.8, { key: 'k3' }))).toEqual([
+        'loss-ignored',
+      ]);
+    });
+  });
+
+  it('is said of one that was told when its lease had ended: its lock, which renews by itself, had not been silent', () => {
+    const asked = (at: number) => {
+      const begun = new Story().up('c1', ['renews']).up('c2').grant('c1', 1).extend('c1', at, 5000, REFUSED);
+      begun.grant('c2', 7).grant('c1', 6.1, { key: 'k2' }).grant('c1', 6.4, { key: 'k3' });
+      const release = { type: 'invoke', client: 'c1', id: 5, op: 'release', key: KEY, hold: 1 } as const;
+      return causeNames(begun.event(9, release).release('c2', 10));
+    };
+    expect(asked(6.05)).toEqual(['loss-ignored']);
+    // It had been silent until then.
+    expect(asked(6.5)).toEqual(['not-told']);
   });
 });
