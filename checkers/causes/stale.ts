@@ -255,14 +255,16 @@ function wasToExtendIn({ earliestNs }: EffectSpan, { evidence, leaseEndNs }: Hol
  * it did for longer while it ran, a stop of a moment at the lease's end did not make it do.
  */
 function wouldHaveEnded({ client, grantSentNs, leaseEndNs, untilNs }: Hold, { effects }: Evidence): boolean {
-  const isMeanwhile = (span: EffectSpan) => span.earliestNs <= untilNs && span.latestNs >= grantSentNs;
-  // For how long it stood still then nobody knows.
-  if (effects.on('slowed', client).some(isMeanwhile)) return true;
-  const stops = effects.on('stopped', client).filter(isMeanwhile);
-  const stoppedNs = stops.reduce(
-    (sumNs, { earliestNs, latestNs }) => sumNs + Math.min(untilNs, latestNs) - Math.max(grantSentNs, earliestNs),
-    0,
-  );
+  // For how long it stood still while it was slowed nobody knows.
+  const stops = [...effects.on('stopped', client), ...effects.on('slowed', client)];
+  stops.sort((a, b) => a.earliestNs - b.earliestNs);
+  let [stoppedNs, seenNs] = [0, grantSentNs];
+  // Two faults that have it stopped at once do not stop it for longer.
+  for (const { earliestNs, latestNs } of stops) {
+    const endNs = Math.min(untilNs, latestNs);
+    stoppedNs += Math.max(0, endNs - Math.max(seenNs, earliestNs));
+    seenNs = Math.max(seenNs, endNs);
+  }
   return untilNs - stoppedNs <= leaseEndNs;
 }
 

@@ -38,6 +38,30 @@ describe('a client that was stopped when its lease ended', () => {
   });
 });
 
+describe('a client that worked on for longer than it was stopped at the end of its lease', () => {
+  const worked = () => stale().release('c1', 8.5, { sent: 8.4 });
+  /** It was stopped for 1.5 s, and held for 2.5 s beyond its lease. */
+  const paused = (story: Story, step: number) =>
+    story.fault(5, step, 'pause', 'strike', { effects: [STOP] }).fault(6.5, step, 'pause', 'heal', { targets: ['c1'] });
+
+  it('was not stopped for twice as long because two faults had it stopped at once', () => {
+    expect(nameOf(paused(worked(), 0))).toBe('unexplained');
+    expect(nameOf(paused(paused(worked(), 0), 1))).toBe('unexplained');
+    const before = worked().fault(2, 1, 'pause', 'strike', { effects: [STOP] });
+    expect(nameOf(paused(before.fault(3.1, 1, 'pause', 'heal', { targets: ['c1'] }), 0))).toBe('client-paused');
+  });
+
+  it('stood still for no longer than it was slowed, besides', () => {
+    const slowed = (until: number) => {
+      const slow: FaultEffect = { kind: 'slowed', who: ['c1'], stopMs: 20, everyMs: 50 };
+      const story = worked().fault(2, 1, 'slow', 'strike', { effects: [slow] });
+      return nameOf(paused(story.fault(until, 1, 'slow', 'heal', { targets: ['c1'] }), 0));
+    };
+    expect(slowed(2.5)).toBe('unexplained');
+    expect(slowed(3.1)).toBe('client-paused');
+  });
+});
+
 describe('a client that was cut off', () => {
   const cut = (story: Story, ...nodes: string[]) =>
     nameOf(
