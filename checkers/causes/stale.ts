@@ -163,6 +163,8 @@ function clientSlow(hold: Hold, evidence: Evidence, input: CheckInput): Cause | 
   const workNs = struck.length > 0 && struck.every(isOnMessages) ? workedForNs(hold, told, input) : 0;
   if (struck.length > 0 && workNs <= hold.leaseMs * 1e6) return undefined;
   const inTime = told !== undefined && told.atNs <= hold.leaseEndNs;
+  // Its answer had come so late that too little was left: it did not take long itself.
+  if (!inTime && hold.untilNs - (hold.fromNs - hold.grantSentNs) <= hold.leaseEndNs) return undefined;
   const worked = `${hold.client} worked ${duration(hold.untilNs - hold.fromNs)} under a lease of ${durationOfMs(hold.leaseMs)}`;
   const slow = inTime
     ? `${hold.client} was told to release in time, but began only ${duration(hold.untilNs - hold.leaseEndNs)} after its lease had ended`

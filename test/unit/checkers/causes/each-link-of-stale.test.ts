@@ -90,6 +90,14 @@ it('a client that was slow is shown when it was told to release, if it was', () 
   expect(texts(stale())).not.toContain(told);
 });
 
+it('a client was not slow that worked for less than its lease, most of which was over when it had its answer', () => {
+  // Its server had waited for replicas before it answered.
+  const worked = (answered: number) =>
+    nameOf(new Story().up('c1').up('c2').grant('c1', answered, { grantSent: 1 }).grant('c2', 6.1).release('c1', 6.8));
+  expect(worked(5.5)).toBe('unexplained');
+  expect(worked(1.7)).toBe('client-slow');
+});
+
 it('a client was not told in time, though it was stopped when all was over', () => {
   const story = stale(['renews']).release('c1', 8, { sent: 7.9 }).grant('c1', 6.3, { key: 'another' });
   const after = (at: number) => goesOn(stopped(story, at), 8.6, 8.7);
