@@ -26,6 +26,7 @@ import { failoverLostWrite, splitBrain } from './failover.js';
 import { grantForgotten } from './grant-forgotten.js';
 import { grantedBeside } from './granted-beside.js';
 import { grantedWhileDown } from './granted-while-down.js';
+import { leasedLate } from './lease-end.js';
 import { lossIgnored } from './loss-ignored.js';
 import { minorityGranted } from './minority-granted.js';
 import { neverGranted } from './never-granted.js';
@@ -180,10 +181,13 @@ function staleCause(
   return cause && { ...cause, chain: withGone(cause.chain, stale, input) };
 }
 
+/** The first that holds whenever its lease ended, if its client does not say when that began. */
 function firstReason(stale: Hold, evidence: Evidence, input: CheckInput): Cause | undefined {
+  const late = leasedLate(stale, input.history);
+  if (late && late.leaseEndNs >= late.untilNs) return undefined;
   for (const explain of staleReasons) {
     const cause = explain(stale, evidence, input);
-    if (cause) return cause;
+    if (cause && (!late || explain(late, evidence, input))) return cause;
   }
   return undefined;
 }

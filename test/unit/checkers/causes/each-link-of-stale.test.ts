@@ -117,3 +117,39 @@ describe('a grant that came when its lease was over', () => {
     expect(late(false)).not.toContain('r1 carried out the request');
   });
 });
+
+describe('a client that does not say when the attempt left that was granted', () => {
+  /** It waits for c3 up to 6 s, and another is granted the key, by a failover say, at 7 s. */
+  const waited = (features: string[] = []) => {
+    const story = new Story().up('c1', features).up('c2').up('c3').grant('c3', 0.5).release('c3', 6);
+    return story.grant('c1', 6.1, { sent: 0.7, stamps: false });
+  };
+
+  it('was not granted late, nor slow, who may have held within its lease', () => {
+    expect(nameOf(waited().grant('c2', 7).release('c1', 8).release('c2', 9))).toBe('unexplained');
+    expect(nameOf(waited().grant('c2', 7).release('c1', 11.5).release('c2', 12))).toBe('client-slow');
+    const queued = new Story().up('c1').up('c2').up('c3').grant('c3', 0.5).release('c3', 4.9);
+    queued.grant('c1', 5, { sent: 0.7, stamps: false }).grant('c2', 6).release('c1', 8).release('c2', 9);
+    expect(nameOf(queued)).toBe('unexplained');
+  });
+
+  it('was not stopped when its lease ended that may have ended later', () => {
+    const paused = (from: number, until: number) => {
+      const story = new Story().up('c1').up('c2').up('c3').grant('c3', 0.5).release('c3', 3.9);
+      story.grant('c1', 4, { sent: 0.7, stamps: false }).grant('c2', 6).release('c1', 9.5).release('c2', 10);
+      return nameOf(goesOn(stopped(story, from), until, until + 0.01));
+    };
+    expect(paused(5, 8.9)).toBe('unexplained');
+    expect(paused(5, 9.2)).toBe('client-paused');
+  });
+
+  it('had its lease renewed in time, of which that of the grant may have been over when it was asked', () => {
+    const renewed = (...at: number[]) => {
+      const story = waited(['renews']);
+      for (const one of at) story.renewed('c1', one);
+      story.grant('c1', 7, { key: 'k2' }).grant('c1', 13.5, { key: 'k3' }).grant('c2', 12.5).release('c2', 20);
+      return nameOf(story.event(15, { type: 'invoke', client: 'c1', id: 9, op: 'release', key: 'lock:0', hold: 1 }));
+    };
+    expect(renewed(7.7, 9.4, 11.1)).toBe('unexplained');
+  });
+});
