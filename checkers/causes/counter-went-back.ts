@@ -17,7 +17,7 @@ import type { Evidence } from '../../harness/record/facts/evidence.js';
 import { RECKONING_NS } from '../../harness/record/facts/key-writes.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Cause, CauseName, Hold } from '../../harness/vocabulary/verdict.js';
-import { isByRightClocks, wasMovedBetween } from './meanwhile.js';
+import { isByRightClocks, READING_MS, wasMovedBetween } from './meanwhile.js';
 import { RelatedKeys } from './own-stores.js';
 import { countIn, countsUp, type Draw, drawLink, drawsOf, onlyCounts, tokenLink } from './token-counts.js';
 import { wholeEvidenceOf } from './whole-evidence.js';
@@ -98,7 +98,10 @@ function endedByOwnTime(list: readonly Change[], at: number, node: string, evide
   if (!timed || by?.client === undefined || !isByRightClocks(by, timed.ranFromNs, evidence)) return false;
   const next = list[at + 1]!;
   const lastsMs = after!.expires.untilMs - by.serverWallMs;
-  return (next.ranFromNs - timed.atNs) / 1e6 > lastsMs || !wasMovedBetween(node, timed.ranFromNs, next.atNs, evidence);
+  if ((next.ranFromNs - timed.atNs) / 1e6 > lastsMs) return true;
+  // Of a step of the machine's clock no look at a server tells: both go with it.
+  if (evidence.machineMovedMs(timed.ranFromNs, next.atNs) > READING_MS) return false;
+  return !wasMovedBetween(node, timed.ranFromNs, next.atNs, evidence);
 }
 
 /** Whether the count is what it was: it was looked at, or given another expiry. */

@@ -149,6 +149,15 @@ describe('not named', () => {
     expect(name({ first: until, between: (s) => s })).toBe('counter-expired');
   });
 
+  it('where it expired only because the clock of the machine was stepped, of which no look at its server tells', () => {
+    const stepped = (lastsMs: number, ms: number) => {
+      const first = (s: Story) => lasting(lastsMs)(s.disturbed(1.5, 'wall-clock-step', ms));
+      return name({ first, between: (s) => s.sample(1.6, 'r1') });
+    };
+    expect(stepped(3_600_000, 7_200_000)).toBe('unexplained');
+    expect(stepped(1_000, 200)).toBe('counter-expired');
+  });
+
   it('where something may have happened unseen', () => {
     for (const at of [1.5, 2.5])
       expect(name({ between: (s) => removed(s.watch(at, 'r1', false).watch(at + 0.01, 'r1')) }), `${at}`).toBe(
