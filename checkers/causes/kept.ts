@@ -6,17 +6,20 @@
  * was killed, emptied, made to forget or short of memory; every one was in the observer's sight from the beginning on; and no stranger sent a command
  * about the run's keys. What is missing from the record may have been any of these.
  *
- * Clocks of servers, by which a key may have ended early, count only where it is asked for: none was off then.
+ * Clocks of servers, by which a key may have ended early, count only where it is asked for: none was off then, nor was the machine's
+ * stepped, with which they all go.
  */
 import { namesOfClient } from '../../harness/record/facts/clients.js';
 import { deadlineMs } from '../../harness/record/facts/deadlines.js';
 import { type EffectSpan, effectsOf } from '../../harness/record/facts/effects.js';
 import { OBSERVED_WITHIN_NS } from '../../harness/record/facts/evidence.js';
 import { namesInEffect } from '../../harness/record/facts/faults.js';
+import { machineClockOf } from '../../harness/record/facts/machine-clock.js';
 import { recordedUntilNs } from '../../harness/record/facts/missing-observations.js';
 import type { History, Observations } from '../../harness/vocabulary/history.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Violation } from '../../harness/vocabulary/verdict.js';
+import { READING_MS } from './meanwhile.js';
 
 const LOSING: ReadonlySet<string> = new Set([
   'killed',
@@ -45,9 +48,11 @@ export function serversKeptAll(input: CheckInput, span: TimeSpan, steady: boolea
   if (span.untilNs > recordedUntilNs(input)) return false;
   const struck = (kinds: ReadonlySet<string>) =>
     onServers(history, kinds).some(({ earliestNs, latestNs }) => earliestNs <= span.untilNs && latestNs >= span.fromNs);
+  const steppedMs = () => machineClockOf(history)?.movedMs(span.fromNs, span.untilNs) ?? 0;
+  const hasMoved = () => struck(MOVING) || steppedMs() > READING_MS;
   // Before anybody asked for anything nothing was stored.
   const sightFromNs = Math.max(span.fromNs, history.operations.sentNs[0] ?? Number.NEGATIVE_INFINITY);
-  return !struck(LOSING) && !(steady && struck(MOVING)) && seenOf(observations).shows(span, sightFromNs);
+  return !struck(LOSING) && !(steady && hasMoved()) && seenOf(observations).shows(span, sightFromNs);
 }
 
 /**

@@ -1,7 +1,10 @@
 /** That servers certainly kept all that they stored between two instants: what is missing from the record may have been any loss. */
 import { expect, it } from 'vitest';
+import { blameFor } from '../../../../checkers/causes/blame.js';
 import { serversKeptAll } from '../../../../checkers/causes/kept.js';
+import { fencing } from '../../../../checkers/harm/fencing.js';
 import { KEY, ns, Story } from '../build.js';
+import { COUNTER, count, fencedStory } from './fenced-story.js';
 
 const keptBy = (story: Story, fromNs = ns(2), untilNs = ns(4)) =>
   serversKeptAll(story.input(), { fromNs, untilNs }, false);
@@ -49,4 +52,21 @@ it('is not known of what the record lacks', () => {
   const cut = (observations: number) => looked().replicated().event(7, { type: 'closed', observations });
   expect(kept(cut(56))).toBe(true);
   expect(kept(cut(57))).toBe(false);
+});
+
+/** Whose mistake it is that a counter that lasts for an hour was counted up to 2 for c1, and to 1 for c2 2 s later. */
+function tokenBlame(also: (story: Story) => Story): string {
+  const story = fencedStory({ kind: 'primary' }).watch(0.05, 'r1').looks(0.06, 6, 'r1');
+  story.grant('c1', 1, { token: 2 }).release('c1', 1.2).grant('c2', 3, { token: 1 }).release('c2', 4);
+  count(count(also(story), 0.9, 'c3'), 0.9995, 'c1').command(0.9996, 'r1', 'c1', ['PEXPIRE', COUNTER, '3600000']);
+  const input = count(story, 2.9995, 'c2').input();
+  const [found] = fencing.check(input).violations;
+  return blameFor(found!, fencing.properties[0]!.kinds[found!.kind], input).on;
+}
+
+it('is not known where the clock of the machine was stepped, by which a key may have ended early', () => {
+  expect(tokenBlame((story) => story)).toBe('lock');
+  expect(tokenBlame((story) => story.disturbed(0.5, 'wall-clock-step', 7_200_000))).toBe('lock');
+  expect(tokenBlame((story) => story.disturbed(1.5, 'wall-clock-step', 40))).toBe('lock');
+  expect(tokenBlame((story) => story.disturbed(1.5, 'wall-clock-step', 7_200_000))).toBe('unexplained');
 });
