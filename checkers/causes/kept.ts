@@ -14,7 +14,9 @@ import { deadlineMs } from '../../harness/record/facts/deadlines.js';
 import { type EffectSpan, effectsOf } from '../../harness/record/facts/effects.js';
 import { OBSERVED_WITHIN_NS } from '../../harness/record/facts/evidence.js';
 import { namesInEffect } from '../../harness/record/facts/faults.js';
-import { machineClockOf } from '../../harness/record/facts/machine-clock.js';
+import { firstIndex } from '../../harness/record/facts/first-index.js';
+import { RECKONING_NS } from '../../harness/record/facts/key-writes.js';
+import { type MachineClock, machineClockOf } from '../../harness/record/facts/machine-clock.js';
 import { recordedUntilNs } from '../../harness/record/facts/missing-observations.js';
 import type { History, Observations } from '../../harness/vocabulary/history.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
@@ -44,7 +46,7 @@ export interface TimeSpan {
 
 /** `steady`: nor was any clock of a server off. */
 export function serversKeptAll(input: CheckInput, span: TimeSpan, steady: boolean): boolean {
-  const { history, observations } = input;
+  const { history } = input;
   if (span.untilNs > recordedUntilNs(input)) return false;
   const struck = (kinds: ReadonlySet<string>) =>
     onServers(history, kinds).some(({ earliestNs, latestNs }) => earliestNs <= span.untilNs && latestNs >= span.fromNs);
@@ -52,7 +54,7 @@ export function serversKeptAll(input: CheckInput, span: TimeSpan, steady: boolea
   const hasMoved = () => struck(MOVING) || steppedMs() > READING_MS;
   // Before anybody asked for anything nothing was stored.
   const sightFromNs = Math.max(span.fromNs, history.operations.sentNs[0] ?? Number.NEGATIVE_INFINITY);
-  return !struck(LOSING) && !(steady && hasMoved()) && seenOf(observations).shows(span, sightFromNs);
+  return !struck(LOSING) && !(steady && hasMoved()) && seenOf(input).shows(span, sightFromNs);
 }
 
 /**
@@ -88,16 +90,23 @@ function onServers(history: History, kinds: ReadonlySet<string>): EffectSpan[] {
 const seen = new WeakMap<Observations, Seen>();
 
 /** Of a long run it takes long, and many findings ask. */
-function seenOf(observations: Observations): Seen {
-  const known = seen.get(observations) ?? new Seen(observations);
+function seenOf({ history, observations }: CheckInput): Seen {
+  const known = seen.get(observations) ?? new Seen(observations, machineClockOf(history));
   seen.set(observations, known);
   return known;
 }
 
 interface Look {
   atNs: number;
+  skewMs: number;
   /** What must be the same at every look of a span; undefined: a look that leaves a doubt. */
   process: string | undefined;
+}
+
+/** Something that may have changed what servers had: when it was read, and when it ran by its server's stamp, if it has one. */
+interface Doubt {
+  atNs: number;
+  ranNs?: number | undefined;
 }
 
 /** What was seen of the servers, and of strangers. */
@@ -105,23 +114,31 @@ class Seen {
   /** Of each server, in order. */
   private readonly looks = new Map<string, Look[]>();
   private readonly sights = new Map<string, { atNs: number; watching: boolean }[]>();
-  /** When something was evicted, or a stranger sent a command; -Infinity: it may have been at any time. */
-  private readonly doubtsNs: number[] = [];
+  /** That something was evicted, or a stranger sent a command; -Infinity: it may have been at any time. */
+  private readonly doubts: Doubt[] = [];
 
-  constructor(observations: Observations) {
+  constructor(observations: Observations, clock: MachineClock | undefined) {
     for (const [, one] of observations.rare) {
-      if (one.type === 'evicted') this.doubtsNs.push(one.atNs);
+      if (one.type === 'evicted') this.doubts.push({ atNs: one.atNs });
       else if (one.type === 'watch') listIn(this.sights, one.node).push(one);
       else if (one.type === 'sample')
         listIn(this.looks, one.node).push({
           atNs: one.atNs,
+          skewMs: one.skewMs,
           process: one.role === 'primary' ? one.runId : undefined,
         });
     }
-    if (observations.commandCount > MOST_COMMANDS) this.doubtsNs.push(Number.NEGATIVE_INFINITY);
+    if (observations.commandCount > MOST_COMMANDS) this.doubts.push({ atNs: Number.NEGATIVE_INFINITY });
     else
-      for (const [, { client, source, atNs }] of observations.commands(0, Number.POSITIVE_INFINITY))
-        if (client === undefined && source !== 'lua') this.doubtsNs.push(atNs);
+      for (const [, { client, source, atNs, node, serverWallMs }] of observations.commands(0, Number.POSITIVE_INFINITY))
+        if (client === undefined && source !== 'lua')
+          this.doubts.push({ atNs, ranNs: clock?.showed(serverWallMs, this.skewMsAt(node, atNs), atNs) });
+  }
+
+  /** How far off a node's clock was when it was looked at last. */
+  private skewMsAt(node: string, atNs: number): number {
+    const looks = this.looks.get(node) ?? [];
+    return looks[firstIndex(looks.length, (at) => looks[at]!.atNs > atNs) - 1]?.skewMs ?? 0;
   }
 
   /**
@@ -130,9 +147,10 @@ class Seen {
    */
   shows({ fromNs, untilNs, endsWithAnswer }: TimeSpan, sightFromNs: number): boolean {
     if (this.looks.size === 0) return false;
-    // What ran by its end may have been read after that.
-    const isWithin = (atNs: number) => atNs >= fromNs && atNs < untilNs + OBSERVED_WITHIN_NS;
-    if (this.doubtsNs.some((atNs) => atNs === Number.NEGATIVE_INFINITY || isWithin(atNs))) return false;
+    // What ran by its end may have been read after that; on a busy machine long after, as its stamp says.
+    const isWithin = ({ atNs, ranNs = atNs }: Doubt) =>
+      atNs >= fromNs && (atNs < untilNs + OBSERVED_WITHIN_NS || ranNs < untilNs + RECKONING_NS);
+    if (this.doubts.some((doubt) => doubt.atNs === Number.NEGATIVE_INFINITY || isWithin(doubt))) return false;
     return [...this.looks].every(([node, looks]) => {
       const sights = around(this.sights.get(node) ?? [], fromNs, untilNs);
       return (

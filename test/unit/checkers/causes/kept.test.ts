@@ -70,3 +70,11 @@ it('is not known where the clock of the machine was stepped, by which a key may 
   expect(tokenBlame((story) => story.disturbed(1.5, 'wall-clock-step', 40))).toBe('lock');
   expect(tokenBlame((story) => story.disturbed(1.5, 'wall-clock-step', 7_200_000))).toBe('unexplained');
 });
+
+it('is not known where a stranger sent a command before the end, of which the line was read 1.9 s late', () => {
+  const removed = (at: number, read: number) =>
+    tokenBlame((s) => s.command(read, 'r1', 'stranger', ['DEL', COUNTER], (at - read) * 1_000));
+  expect(removed(2.95, 2.95)).toBe('unexplained');
+  expect(removed(2.95, 4.85)).toBe('unexplained');
+  expect(removed(4.1, 4.85)).toBe('lock');
+});
