@@ -131,10 +131,13 @@ function cutsOff({ client, leaseEndNs }: Hold, dueNs: number, evidence: Evidence
   const cuts = effects.spans('cut').filter(inForce);
   const cutFrom = (node: string) =>
     cuts.find(({ effect }) => effect.pairs.some((pair) => pair.includes(host) && pair.includes(node)));
-  const isPrimary = (node: string) =>
-    [evidence.lastSample(node, dueNs), ...evidence.samples(node, dueNs, leaseEndNs)].some(
-      (look) => look?.[1].role === 'primary',
-    );
+  // What was primary at the next look may have been so for as long as nobody had looked.
+  const looks = (node: string) => [
+    evidence.lastSample(node, dueNs),
+    ...evidence.samples(node, dueNs, leaseEndNs),
+    evidence.firstSample(node, leaseEndNs, () => true),
+  ];
+  const isPrimary = (node: string) => looks(node).some((look) => look?.[1].role === 'primary');
   const wasLookedAt = evidence.nodes.some((node) => evidence.lastSample(node, leaseEndNs));
   // Where nobody looked which server is the one to ask, any of them may have passed it on.
   const one = wasLookedAt ? evidence.nodes.filter(isPrimary) : evidence.nodes;

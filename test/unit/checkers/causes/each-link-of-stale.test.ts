@@ -76,6 +76,15 @@ describe('a client that was cut off', () => {
     expect(cut(asked().watch(0, 'r2'), 'r1')).toBe('unexplained');
   });
 
+  it('from the primary may have asked the one that took its place, at which nobody had looked since', () => {
+    const replaced = (looked: number) => {
+      const story = asked().watch(0, 'r2').looks(0.5, 5, 'r1').looks(0.5, looked, 'r2', { role: 'replica' });
+      return story.sample(6.3, 'r1', { role: 'replica' }).sample(6.3, 'r2');
+    };
+    expect(cut(replaced(5), 'r1')).toBe('unexplained');
+    expect(cut(replaced(6.2), 'r1')).toBe('client-cut-off');
+  });
+
   it('from replicas may have asked a primary of which nothing was seen', () => {
     expect(cut(asked().sample(5, 'r1', { role: 'replica' }), 'r1')).toBe('unexplained');
     expect(cut(asked().sample(5, 'r1'), 'r1')).toBe('client-cut-off');
