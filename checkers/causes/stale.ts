@@ -17,6 +17,7 @@ import { duration, durationOfMs, moment } from '../../harness/record/facts/words
 import type { History } from '../../harness/vocabulary/history.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Cause, CauseLink, Hold } from '../../harness/vocabulary/verdict.js';
+import { hadFoundGone } from './found-gone.js';
 import { refusedNs } from './loss-ignored.js';
 import { mayHaveGranted } from './votes.js';
 
@@ -83,6 +84,7 @@ function clientPaused(hold: Hold, evidence: Evidence, input: CheckInput): Cause 
   // It should have renewed meanwhile, or have been done by then.
   const keptFromRenewing =
     renews(hold, evidence, input) &&
+    !hadFoundGone(hold, span.earliestNs, evidence) &&
     (span.fromNs <= renewalDueNs(hold, input) || wasToExtendIn(span, hold, input.history));
   if (!keptFromRenewing && !wouldHaveEnded(hold, evidence)) return undefined;
   const then = ranAgain(span, hold)
@@ -102,6 +104,7 @@ function clientCutOff(hold: Hold, evidence: Evidence, input: CheckInput): Cause 
   const [span] = spans;
   // One that should have renewed before it was cut off did not lose its lease by the cut.
   if (!span || !spans.every(({ fromNs }) => fromNs <= dueNs)) return undefined;
+  if (hadFoundGone(hold, Math.min(...spans.map(({ earliestNs }) => earliestNs)), evidence)) return undefined;
   const { record } = span;
   const acts = duration(hold.untilNs - hold.leaseEndNs);
   const then = hold.endedBy === 'lost' ? `noticed only ${acts} later` : `acted as the holder for another ${acts}`;

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { mutualExclusion } from '../../../../checkers/exclusion/mutual-exclusion.js';
 import type { FaultEffect } from '../../../../harness/vocabulary/history.js';
-import { Story } from '../build.js';
+import { KEY, Story } from '../build.js';
 
 const causeOf = (story: Story) => mutualExclusion.check(story.input()).violations[0]!.cause;
 const nameOf = (story: Story) => causeOf(story).name;
@@ -99,6 +99,41 @@ it('a client that was slow is shown when it was told to release, if it was', () 
   expect(texts(stale())).not.toContain(told);
 });
 
+describe('a client whose lock had asked for its key, which was gone, and had told it nothing before a fault struck it', () => {
+  /** c3 deletes c1's key at 1.5 s, on so many nodes; c1's lock asks these at 2.66 s, unless it does so later. */
+  const renewing = ({ gone = 1, count = 1, asks = true }) => {
+    const story = stale(['renews']).up('c3').release('c1', 9.5, { sent: 9.4 });
+    if (count > 1) story.independent(count);
+    for (let n = 1; n <= count; n++) {
+      story.watch(0, `r${n}`).sample(0.5, `r${n}`).take(0.999, `r${n}`, 'c1');
+      if (n > gone) continue;
+      story.command(1.5, `r${n}`, 'c3', ['DEL', KEY]);
+      if (!asks) continue;
+      story.command(2.66, `r${n}`, 'c1', ['EVALSHA', 'renew', '1', KEY, 'value-of-c1']);
+      story.command(2.66, `r${n}`, 'lua', ['get', KEY]);
+    }
+    return story;
+  };
+  const cutOff = (story: Story, from = 3) =>
+    nameOf(story.fault(from, 0, 'partition', 'strike', { effects: [{ kind: 'off-network', who: ['c1'] }] }));
+  const pausedAt = (story: Story, from = 3) => nameOf(goesOn(stopped(story, from), 6.2, 6.21));
+
+  it('was not kept from renewing by that', () => {
+    expect(cutOff(renewing({}))).toBe('unexplained');
+    expect(pausedAt(renewing({}))).toBe('unexplained');
+    expect(cutOff(renewing({ gone: 2, count: 3 }))).toBe('unexplained');
+  });
+
+  it('was where it had the key, on enough nodes, or had not asked', () => {
+    expect(cutOff(renewing({ gone: 1, count: 3 }))).toBe('client-cut-off');
+    for (const telling of [{ gone: 0 }, { asks: false }]) {
+      expect(cutOff(renewing(telling))).toBe('client-cut-off');
+      expect(pausedAt(renewing(telling))).toBe('client-paused');
+    }
+    expect(cutOff(renewing({ asks: false }), 1.4)).toBe('client-cut-off');
+  });
+});
+
 it('a client was not slow that worked for less than its lease, most of which was over when it had its answer', () => {
   // Its server had waited for replicas before it answered.
   const worked = (answered: number) =>
@@ -157,7 +192,7 @@ describe('a client that does not say when the attempt left that was granted', ()
       const story = waited(['renews']);
       for (const one of at) story.renewed('c1', one);
       story.grant('c1', 7, { key: 'k2' }).grant('c1', 13.5, { key: 'k3' }).grant('c2', 12.5).release('c2', 20);
-      return nameOf(story.event(15, { type: 'invoke', client: 'c1', id: 9, op: 'release', key: 'lock:0', hold: 1 }));
+      return nameOf(story.event(15, { type: 'invoke', client: 'c1', id: 9, op: 'release', key: KEY, hold: 1 }));
     };
     expect(renewed(7.7, 9.4, 11.1)).toBe('unexplained');
   });
