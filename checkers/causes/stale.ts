@@ -12,13 +12,12 @@ import type { EffectName, EffectSpan, Footprint } from '../../harness/record/fac
 import type { Evidence } from '../../harness/record/facts/evidence.js';
 import { RECKONING_NS } from '../../harness/record/facts/key-writes.js';
 import { isInVirtualTime, ranUntold } from '../../harness/record/facts/ran.js';
-import { renewalPace } from '../../harness/record/facts/renewal-pace.js';
 import { duration, durationOfMs, moment } from '../../harness/record/facts/words.js';
-import type { History } from '../../harness/vocabulary/history.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Cause, CauseLink, Hold } from '../../harness/vocabulary/verdict.js';
 import { hadFoundGone } from './found-gone.js';
 import { refusedNs } from './loss-ignored.js';
+import { renewalDueNs, renews, renewsByItself, wasKeptFromRenewing, wasToExtend } from './renewing.js';
 import { mayHaveGranted } from './votes.js';
 
 const ON_MESSAGES: ReadonlySet<EffectName> = new Set([
@@ -82,11 +81,9 @@ function clientPaused(hold: Hold, evidence: Evidence, input: CheckInput): Cause 
   const span = pauseOf(hold, evidence);
   if (!span) return undefined;
   // It should have renewed meanwhile, or have been done by then.
-  const keptFromRenewing =
-    renews(hold, evidence, input) &&
-    !hadFoundGone(hold, span.earliestNs, evidence) &&
-    (span.fromNs <= renewalDueNs(hold, input) || wasToExtendIn(span, hold, input.history));
-  if (!keptFromRenewing && !wouldHaveEnded(hold, evidence)) return undefined;
+  const couldRenew = !hadFoundGone(hold, span.earliestNs, evidence);
+  const wasKept = couldRenew && wasKeptFromRenewing(span, hold, evidence, input);
+  if (!wasKept && !wouldHaveEnded(hold, evidence)) return undefined;
   const then = ranAgain(span, hold)
     ? 'went on when it ran again'
     : `is not known to have run again by ${moment(hold.untilNs)}`;
@@ -101,6 +98,8 @@ function clientCutOff(hold: Hold, evidence: Evidence, input: CheckInput): Cause 
   if (!renews(hold, evidence, input)) return undefined;
   const dueNs = renewalDueNs(hold, input);
   const spans = cutsOff(hold, dueNs, evidence);
+  const isAsked = ({ fromNs }: EffectSpan) => wasToExtend(hold, fromNs, hold.leaseEndNs, input.history);
+  if (!renewsByItself(hold, evidence, input) && !spans.every(isAsked)) return undefined;
   const [span] = spans;
   // One that should have renewed before it was cut off did not lose its lease by the cut.
   if (!span || !spans.every(({ fromNs }) => fromNs <= dueNs)) return undefined;
@@ -250,14 +249,6 @@ function pauseOf(hold: Hold, { effects }: Evidence): EffectSpan | undefined {
   return effects.on('stopped', hold.client).find(isInForceAt(hold.leaseEndNs));
 }
 
-/** Whether the client was told to extend its hold while it was stopped, in time. */
-function wasToExtendIn({ earliestNs }: EffectSpan, { evidence, leaseEndNs }: Hold, history: History): boolean {
-  return evidence.some((at) => {
-    const event = history.event(at);
-    return event?.type === 'invoke' && event.op === 'extend' && event.atNs >= earliestNs && event.atNs <= leaseEndNs;
-  });
-}
-
 /**
  * Whether its hold would have ended within its lease without the time for which it was stopped, for as long as that can have been. What
  * it did for longer while it ran, a stop of a moment at the lease's end did not make it do.
@@ -295,23 +286,6 @@ function pauseLinks(hold: Hold, evidence: Evidence): CauseLink[] {
 
 function isInForceAt(ns: number): (span: EffectSpan) => boolean {
   return ({ fromNs, untilNs }) => fromNs <= ns && untilNs >= ns;
-}
-
-/** Whether the lock was to be kept by renewing: it says so, it did so, or the client tried to. */
-function renews(hold: Hold, evidence: Evidence, { history }: CheckInput): boolean {
-  if (evidence.featuresOf(hold.client).includes('renews')) return true;
-  return hold.evidence.some((at) => {
-    const event = history.event(at);
-    return event?.type === 'renewed' || (event?.type === 'invoke' && event.op === 'extend');
-  });
-}
-
-/** Locks renew when a third of the lease is over, or half of it; one that had not by then need not have meant to. */
-const LATEST_PACE = 0.5;
-
-/** When a lock that renews as usual would have sent the renewal that never came; where none was ever seen, as late as locks do. */
-function renewalDueNs({ leaseEndNs, leaseMs }: Hold, { history }: CheckInput): number {
-  return leaseEndNs - (1 - Math.min(1, renewalPace(history) ?? LATEST_PACE)) * leaseMs * 1e6;
 }
 
 function releaseInvoke(hold: Hold, { history }: CheckInput) {

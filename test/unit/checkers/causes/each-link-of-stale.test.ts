@@ -99,6 +99,40 @@ it('a client that was slow is shown when it was told to release, if it was', () 
   expect(texts(stale())).not.toContain(told);
 });
 
+describe('a client that extended its hold itself, once, and was not asked to do it again', () => {
+  /** As others do, c3 extends what it holds by half of the lease; c1 did so at 1.05 s. */
+  const extended = () => {
+    const story = new Story().up('c1').up('c2').up('c3').sample(0.5, 'r1').sample(5.5, 'r1');
+    for (const at of [10, 20, 30])
+      story
+        .grant('c3', at, { key: 'k2' })
+        .extend('c3', at + 2.5)
+        .release('c3', at + 4);
+    return story.grant('c1', 1).extend('c1', 1.05).grant('c2', 6.2).release('c2', 10);
+  };
+  const ended = (story: Story) => nameOf(story.release('c1', 9, { sent: 8.9 }));
+  const cut = (story: Story) =>
+    ended(
+      story.fault(3, 0, 'partition', 'strike', {
+        effects: [{ kind: 'cut', pairs: [['c1', 'r1']] }],
+      }),
+    );
+  const paused = (story: Story) => ended(goesOn(stopped(story, 3.4), 6.1, 6.11));
+
+  it('was not kept from that, be it cut off or stopped', () => {
+    expect(cut(extended())).toBe('unexplained');
+    expect(paused(extended())).toBe('unexplained');
+  });
+
+  it('was where it was asked when it was cut off, or as soon as it ran again', () => {
+    const asked = (at: number) => extended().extend('c1', at, 5_000, { read: 7, reason: 'unreachable' });
+    expect(cut(asked(3.5))).toBe('client-cut-off');
+    expect(cut(asked(2.999))).toBe('client-cut-off');
+    expect(cut(asked(6.1))).toBe('unexplained');
+    expect(paused(asked(6.15))).toBe('client-paused');
+  });
+});
+
 describe('a client whose lock had asked for its key, which was gone, and had told it nothing before a fault struck it', () => {
   /** c3 deletes c1's key at 1.5 s, on so many nodes; c1's lock asks these at 2.66 s, unless it does so later. */
   const renewing = ({ gone = 1, count = 1, asks = true }) => {
