@@ -16,6 +16,7 @@
  * replaced and is primary again, independent nodes, and clusters in which slots are moved.
  */
 import type { Change } from '../../harness/record/facts/commands/changes.js';
+import type { EffectSpan } from '../../harness/record/facts/effects.js';
 import type { Evidence } from '../../harness/record/facts/evidence.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Cause, Hold } from '../../harness/vocabulary/verdict.js';
@@ -36,7 +37,7 @@ export function counterBehind(first: Hold, second: Hold, input: CheckInput): Cau
   if (before.change.atNs > after.change.ranFromNs || !isOnlyCounted(before.key, first.key, evidence, input))
     return undefined;
   const roles = replacedBy(before, after, evidence);
-  if (!roles) return undefined;
+  if (!roles || mayHaveLostIt(after, first.token!, before.change.ranFromNs, evidence)) return undefined;
   const { asReplica, asPrimary } = roles;
   return {
     name: 'failover-lost-write',
@@ -61,6 +62,16 @@ function isOnlyCounted(key: string, resource: string, evidence: Evidence, { obse
     const list = evidence.readingOf(node)?.changes(key).list ?? [];
     return list.every((change) => onlyCounts(change, observations)) && !wasEmptied(node, resource, evidence);
   });
+}
+
+/** Whether the second count's server was seen to have come as far before, or was short of memory when not all was seen of it. */
+function mayHaveLostIt({ node, key, change }: Draw, token: number, sinceNs: number, evidence: Evidence): boolean {
+  const { line, atNs } = change;
+  const { list } = evidence.readingOf(node)!.changes(key);
+  if (list.some(({ after, ...one }) => one.line < line && Number(countIn(after) ?? Number.NaN) >= token)) return true;
+  const isMeanwhile = ({ earliestNs, latestNs }: EffectSpan) => earliestNs <= atNs && latestNs >= sinceNs;
+  const isShort = evidence.effects.on('short-of-memory', node).some(isMeanwhile);
+  return isShort && !evidence.watchedThroughout(node, sinceNs, atNs);
 }
 
 /** The looks that show how the second count's server took the place of the first one's, and kept what it had then. */

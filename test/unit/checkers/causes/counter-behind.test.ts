@@ -140,6 +140,17 @@ describe('not named', () => {
     not({ also: (s) => unseen(s).evicted(3, 'r2', COUNTER), tokens: [2, 1] });
   });
 
+  it('where the count had come to the second server, or may have, which was short of memory and evicted it unseen', () => {
+    const copied = (s: Story) => incr(incr(s, 0.5005, 'r2', 'link'), 1.0005, 'r2', 'link');
+    const unseen = (s: Story) => s.watch(2.3, 'r2', false).watch(2.8, 'r2');
+    expect(name({ also: unseen })).toBe('failover-lost-write');
+    not({ copied, also: unseen, tokens: [2, 1] });
+    const since = (s: Story) => s.watch(0.95, 'r2', false).watch(2.8, 'r2');
+    const effects = (who: string): FaultEffect[] => [{ kind: 'short-of-memory', who: [who] }];
+    expect(name({ also: since, effects: effects('r1') })).toBe('failover-lost-write');
+    not({ also: since, effects: effects('r2'), tokens: [2, 1] });
+  });
+
   it('where everything was removed from the second server, which nobody had asked for the counter yet', () => {
     const unseen = (s: Story) => s.watch(0.4, 'r2', false).watch(0.6, 'r2');
     const flushed = (s: Story) => s.command(3, 'r2', 'stranger', ['FLUSHALL']);
