@@ -6,8 +6,8 @@
  * runs c1's write, and yet what r1 lacks was lost by the overwriting.
  *
  * So it had not come where the node was watched, and was seen to load nothing; or where no other node had lost the key, which
- * the node would have loaded with the rest; or where faults kept everything from it, or everything that the first one sent from
- * everybody, all that time.
+ * the node would have loaded with the rest, nor that node itself once it had loaded it; or where faults kept everything from
+ * it, or everything that the first one sent from everybody, all that time.
  */
 import type { EffectSpan } from '../../harness/record/facts/effects.js';
 import type { Evidence } from '../../harness/record/facts/evidence.js';
@@ -47,7 +47,32 @@ export function mayHaveCome(contest: Contest, evidence: Evidence, byNs: number):
   if (ranAnew(node, earlier.write.atNs, ranBy(later), evidence)) return true;
   if (keptItsData(node, earlier.write.atNs, ranBy(later), evidence)) return false;
   const untilNs = lastToLoad(contest, evidence, byNs);
-  return evidence.nodes.some((other) => other !== node && mayHaveLost(other, contest, evidence, untilNs));
+  return (
+    evidence.nodes.some((other) => other !== node && mayHaveLost(other, contest, evidence, untilNs)) ||
+    mayHaveLostItself(contest, evidence, byNs)
+  );
+}
+
+/** Whether the later grant's node may have lost the key itself when it had loaded it, before a look at it as primary that shows none. */
+function mayHaveLostItself(contest: Contest, evidence: Evidence, byNs: number): boolean {
+  const { earlier, later, key } = contest;
+  const { node, observation } = later.write;
+  const fromNs = earlier.hold.grantSentNs;
+  const look = evidence.firstSample(node, byNs, ({ role, unseen }) => role === 'primary' && !unseen?.includes(key));
+  const untilNs = Math.min(ranBy(later), look?.[1].atNs ?? Number.POSITIVE_INFINITY);
+  const isTaken = (write: KeyWrite) =>
+    (write.effect === 'remove' || (write.effect === 'take' && write.blind)) &&
+    write.observation < observation &&
+    write.atNs >= fromNs &&
+    ranFrom(write) <= untilNs &&
+    removes(write, earlier.write.value) !== 'no' &&
+    !evidence.cameOverLink(write);
+  const list = evidence.readingOf(node)?.changes(key).list ?? [];
+  return (
+    evidence.writes(node, key).some(isTaken) ||
+    list.some(({ how, atNs }) => how === 'evicted' && atNs >= fromNs && atNs <= untilNs) ||
+    mayHaveBeenOver(earlier.write, node, untilNs, evidence)
+  );
 }
 
 /**

@@ -181,3 +181,29 @@ describe('a write of a primary that was not watched for a moment after it, and w
     expect(named({ unseen: [KEY] })).toBe('unexplained');
   });
 });
+
+describe('a write that the new primary may have loaded with all that the old one had, which no command shows', () => {
+  /** r1 grants c1 at 1 s; r2, whose link was down, loads what r1 has by 1.5 s, is primary from 2.4 s on, and grants c2 at 3 s. */
+  const named = (and: (story: Story) => Story, skewMs = 0) => {
+    const story = new Story().replicated().up('c1').up('c2').up('c3').grant('c1', 1).grant('c2', 3);
+    story.release('c1', 4).release('c2', 4).watch(0, 'r1').watch(0, 'r2').sample(0.5, 'r1').take(0.999, 'r1', 'c1');
+    story.sample(1.1, 'r1', { owner: 'value-of-c1' }).sample(0.9, 'r2', { ...REPLICA, linkUp: false });
+    story.sample(1.5, 'r2', { ...REPLICA, linkUp: true, unseen: [KEY] });
+    and(story).sample(2.5, 'r2', { skewMs });
+    return causeOf(story.take(2.999, 'r2', 'c2', 'value-of-c2', skewMs)).name;
+  };
+  const jump: FaultEffect = { kind: 'clock-jumped', who: ['r2'], offsetMs: 10_000 };
+
+  it('is not said to have been lost by the failover where the new primary evicted the key, or somebody deleted it there', () => {
+    expect(named((s) => s)).toBe('failover-lost-write');
+    expect(named((s) => s.evicted(2.45, 'r2'))).toBe('unexplained');
+    expect(named((s) => s.command(2.45, 'r2', 'c3', ['DEL', KEY]))).toBe('unexplained');
+    expect(named((s) => s.command(2.45, 'r2', 'c3', ['SET', KEY, 'value-of-c3', 'PX', '20']))).toBe('unexplained');
+    // When it had been looked at, and had none.
+    expect(named((s) => s.command(2.7, 'r2', 'c3', ['DEL', KEY]))).toBe('failover-lost-write');
+  });
+
+  it('nor where its time was over by the clock of the new primary, which had jumped', () => {
+    expect(named((s) => s.fault(2.2, 0, 'clock', 'strike', { effects: [jump] }), 10_000)).toBe('unexplained');
+  });
+});
