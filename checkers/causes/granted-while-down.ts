@@ -19,7 +19,9 @@ import { moment } from '../../harness/record/facts/words.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Cause, Hold } from '../../harness/vocabulary/verdict.js';
 import { serversKeptAll } from './kept.js';
+import { ANSWERED_WITHIN_NS } from './meanwhile.js';
 import { ONE_OWNER } from './never-stored.js';
+import { whyNoVote } from './votes.js';
 
 export function grantedWhileDown(overlap: Overlap, evidence: Evidence, input: CheckInput): Cause | undefined {
   const { first, second } = overlap;
@@ -30,7 +32,8 @@ export function grantedWhileDown(overlap: Overlap, evidence: Evidence, input: Ch
   if (areOneProcess(overlap, input)) return undefined;
   const sentNs = Math.min(first.grantSentNs, second.grantSentNs);
   const down = evidence.effects.whyDown(node, sentNs, Math.max(first.fromNs, second.fromNs));
-  if (!down || !hadKeptAll(node, down[0]!, holds, evidence, input)) return undefined;
+  if (!down || mayHaveRun(node, down[0]!, holds, evidence)) return undefined;
+  if (!hadKeptAll(node, down[0]!, holds, evidence, input)) return undefined;
   const { record } = down[0]!;
   return {
     name: 'never-granted',
@@ -43,6 +46,18 @@ export function grantedWhileDown(overlap: Overlap, evidence: Evidence, input: Ch
       ]),
     ].sort((a, b) => a.atNs - b.atNs),
   };
+}
+
+/**
+ * Whether somebody else may have had the node run again: it carried out something of the attempts, or answered a look meanwhile.
+ * What it printed before it went down may be read later.
+ */
+function mayHaveRun(node: string, { fromNs }: EffectSpan, holds: readonly Hold[], evidence: Evidence): boolean {
+  const answeredNs = Math.max(...holds.map((hold) => hold.fromNs));
+  return (
+    holds.some((hold) => !whyNoVote(node, hold, evidence)) ||
+    evidence.samples(node, fromNs + ANSWERED_WITHIN_NS, answeredNs).length > 0
+  );
 }
 
 /** Whether what the node had stored when it went down was all that had been stored for a lease, up to the last look at it. */

@@ -67,6 +67,22 @@ describe('never-granted, while the one server was down', () => {
     expect(namesOf(twice)).toEqual(['unexplained']);
   });
 
+  it('is not told where the server had been started again, by another fault that was healed first', () => {
+    /** Another kill is healed at 10.1 s; the first one's heal comes when all is over. */
+    const again = (about: (story: Story) => Story) => {
+      const story = about(told());
+      story.fault(10.05, 1, 'kill', 'strike', { effects: KILLED, beganNs: 10.04e9 });
+      return namesOf(story.fault(10.1, 1, 'kill', 'heal', { beganNs: 10.08e9 }).watch(10.11, 'r1'));
+    };
+    const granted = (story: Story) =>
+      story.take(10.204, 'r1', 'c1').command(10.25, 'r1', 'stranger', ['DEL', KEY]).take(10.304, 'r1', 'c2');
+    expect(again(granted)).not.toContain('never-granted');
+    expect(again((story) => story.looks(10.12, 10.9, 'r1', { runId: '2' }))).not.toContain('never-granted');
+    // What it ran before it was killed is read later.
+    const late = told({ about: (story) => story.command(10.2, 'r1', 'c3', ['GET', KEY], -300) });
+    expect(namesOf(late)).toEqual(['never-granted']);
+  });
+
   it('is not told where what one of them had stored may have been lost', () => {
     const lost = (about: Told['about']) => namesOf(told({ about: about! }));
     const jump: FaultEffect[] = [{ kind: 'clock-jumped', who: ['r1'], offsetMs: 9_000 }];
