@@ -9,7 +9,7 @@
  * hold of the key, or its extension of this one. The next one was granted after it and before the release of this one began, or
  * there were no overlap.
  *
- * Excludes what came over the replication link.
+ * Excludes what came over the replication link, and scripts that may have gone by a clock that was off.
  */
 
 import { intervalsOf } from '../../harness/record/facts/intervals.js';
@@ -19,13 +19,14 @@ import type { History } from '../../harness/vocabulary/history.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Hold } from '../../harness/vocabulary/verdict.js';
 import { goneLink, grantLink, leaseLink, type Reason } from './contest.js';
-import { removalOf } from './released-by-other.js';
+import { mayGoByClock, removalOf } from './released-by-other.js';
 
 export function releasedByItself({ history }: CheckInput): Reason {
   return (contest, evidence) => {
     const { earlier, later, key } = contest;
     const removal = removalOf(contest, evidence);
     if (!removal || removal.client !== earlier.hold.client) return undefined;
+    if (mayGoByClock(contest, removal, evidence)) return undefined;
     const { hold } = earlier;
     const within = operationOf(removal, hold, history);
     // What was given a time that is over already may have been so by the server's clock alone.

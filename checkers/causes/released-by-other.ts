@@ -4,7 +4,7 @@
  *
  * Excludes a removal by the holder's own client, one of which it is not certain that the holder's own value was there and is
  * gone by it (the client may have removed what was its own, or nothing), one before which a clock that was moved may have ended the
- * key, or by a script that may have gone by such a clock, and one that came over the replication link unless the
+ * key, one by such a clock: of a script that may have gone by it, or by a time of day that was past by it; and one that came over the replication link unless the
  * client's command that caused it is seen where the key was granted: a server also replicates the removal of a key that expired.
  */
 
@@ -12,14 +12,24 @@ import { stores } from '../../harness/record/facts/commands/changes.js';
 import type { Evidence } from '../../harness/record/facts/evidence.js';
 import { type KeyWrite, ownerIs } from '../../harness/record/facts/key-writes.js';
 import { type Contest, goneLink, grantLink, type Reason } from './contest.js';
-import { gainedMsBetween, isReplicated, lastProlonged, mayHaveBeenOver, READING_MS } from './meanwhile.js';
+import {
+  gainedMsBetween,
+  isByRightClocks,
+  isReplicated,
+  lastProlonged,
+  mayHaveBeenOver,
+  READING_MS,
+} from './meanwhile.js';
 import { requestLine } from './tenure.js';
+import { mayGoByWrongClock } from './told-time.js';
 
 export const releasedByOther: Reason = (contest, evidence) => {
   const removal = removalOf(contest, evidence);
   const { earlier, later, key } = contest;
   if (!removal || removal.client === earlier.hold.client || isReplicated(removal, evidence)) return undefined;
   if (mayHaveEnded(contest, removal, evidence)) return undefined;
+  // What was given until a time of day ended at once where that was past: by a clock that was off it may not have been.
+  if (!isByRightClocks(contest.tenure.losses[0]!.by!, removal.ranNs, evidence)) return undefined;
   const who = removal.client ?? `somebody at ${removal.source}`;
   const shared = removal.comparing ? sharedValue(contest, removal, evidence) : undefined;
   if (!shared && mayGoByClock(contest, removal, evidence)) return undefined;
@@ -62,13 +72,15 @@ function mayHaveEnded(contest: Contest, { node, atNs }: KeyWrite, evidence: Evid
 }
 
 /**
- * Whether by its server's clock, which had come ahead by that, the lease was over. A record may say of each holder until when it holds: who
- * takes out by a score goes by that, and a script may.
+ * Whether by its server's clock, which had come ahead by that, the lease was over, or by a client's that was off. A record may say of each
+ * holder until when it holds: who takes out by a score goes by that, and a script may.
  */
-function mayGoByClock({ earlier, tenure }: Contest, removal: KeyWrite, evidence: Evidence): boolean {
+export function mayGoByClock(contest: Contest, removal: KeyWrite, evidence: Evidence): boolean {
+  const { earlier, tenure } = contest;
   if (!removal.script && tenure.losses[0]!.by!.name !== 'ZREMRANGEBYSCORE') return false;
   const gainedMs = gainedMsBetween(removal.node, earlier.write.ranNs, removal.atNs, evidence);
-  return gainedMs !== undefined && gainedMs >= (earlier.hold.leaseEndNs - removal.ranNs) / 1e6 - READING_MS;
+  const isOver = gainedMs !== undefined && gainedMs >= (earlier.hold.leaseEndNs - removal.ranNs) / 1e6 - READING_MS;
+  return isOver || mayGoByWrongClock(contest, removal, evidence);
 }
 
 /** The command that certainly removed the holder's own value, where one did. */

@@ -33,6 +33,7 @@ import { changedBy, type OwnChange } from './counted-holds.js';
 import { hasLooked } from './lost-with-server.js';
 import { keptItsData, moveLink, onlyJumpsBetween, READING_MS } from './meanwhile.js';
 import { RelatedKeys } from './own-stores.js';
+import { isTimeOfDay } from './told-time.js';
 import { wholeEvidenceOf } from './whole-evidence.js';
 
 /** A member that a client put in a sorted set, and by what. */
@@ -135,8 +136,8 @@ function boundOf(observations: Observations, line: number): number {
   return seen?.type === 'command' && seen.argv.length === 4 ? Number(seen.argv[3]) : Number.NaN;
 }
 
-/** Whether a request was given a time of day: seconds, milliseconds or microseconds since 1970. */
+/** Whether a request was given a time of day, or may have been. */
 function tellsTime(observations: Observations, line: number): boolean {
   const request = observations.line(line);
-  return request?.type !== 'command' || request.argv.some((word) => /^\d{10,16}(\.\d+)?$/.test(word));
+  return request?.type !== 'command' || request.argv.some(isTimeOfDay);
 }

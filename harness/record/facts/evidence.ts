@@ -154,6 +154,12 @@ export class Evidence {
     return this.byNode.get(node)?.writes.get(key) ?? [];
   }
 
+  /** What a request was sent with; undefined: it was not seen itself. */
+  argvOf({ observation }: KeyWrite): readonly string[] | undefined {
+    const line = this.input.observations.line(observation);
+    return line?.type === 'command' ? line.argv : undefined;
+  }
+
   /** When a node carried out what clients asked it to write, whatever the key, in order: a replica turns that away. */
   servedNs(node: string): readonly number[] {
     const of = this.byNode.get(node);

@@ -686,7 +686,7 @@ describe('taken-over-by-clock', () => {
         .command(at, 'r1', 'lua', ['pexpire', KEY, '5000']);
     shares(FIRST_TAKE, 'c1');
     shares(SECOND_TAKE, 'c2');
-    expect(causeNames(beside)).toEqual(['granted-beside']);
+    expect(causeNames(beside)).toEqual(['unexplained']);
 
     const now = String(EPOCH_WALL_MS + SECOND_TAKE * 1_000 + 20_000);
     const sets = (s: Story) => s.command(SECOND_TAKE, 'r1', 'c2', ['SET', KEY, now, 'XX', 'PX', '5000']);
