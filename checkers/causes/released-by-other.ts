@@ -36,14 +36,14 @@ export const releasedByOther: Reason = (contest, evidence) => {
   return {
     name: shared ? 'shared-owner' : 'released-by-other',
     sentence: shared
-      ? `${who} released ${key} although ${earlier.hold.client} held it: both had stored the same value as owner.`
+      ? `${who} released ${key} although ${earlier.hold.client} held it: both had ${shared.took ? 'stored' : 'asked with'} the same value as owner.`
       : `${who} removed ${earlier.hold.client}'s ${key} from ${removal.node} (${removal.command}), which let ${later.hold.client} have it.`,
     chain: [
       ...(shared
         ? [
             {
               atNs: shared.atNs,
-              text: `${who} had stored the same value as ${earlier.hold.client}`,
+              text: `${who} had ${shared.took ? 'stored' : 'asked with'} the same value as ${earlier.hold.client}`,
               observation: shared.observation,
             },
           ]
@@ -93,8 +93,14 @@ export function removalOf({ reached, tenure, key }: Contest, evidence: Evidence)
     .find(({ observation, effect }) => observation === line && effect === 'remove');
 }
 
-/** The remover's own take, if it had stored the holder's value. */
+/**
+ * The remover's own take, if it had stored the holder's value, or was to, and the script that removed it was told it as well: one that
+ * only read what is there before it deleted that took nobody for another. Some scripts put an owner together from what they are told.
+ */
 function sharedValue({ earlier, key }: Contest, removal: KeyWrite, evidence: Evidence): KeyWrite | undefined {
   const take = removal.client === undefined ? undefined : evidence.lastTakeOf(removal.client, removal, key);
-  return take?.value !== undefined && take.value === earlier.write.value ? take : undefined;
+  const { value } = earlier.write;
+  if (take?.value === undefined || take.value !== value) return undefined;
+  const isTold = (request: KeyWrite) => evidence.argvOf(request)?.includes(value) === true;
+  return isTold(removal) || !isTold(take) ? take : undefined;
 }

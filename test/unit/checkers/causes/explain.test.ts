@@ -645,6 +645,29 @@ describe('released-by-other', () => {
     expect(only(story).name).toBe('shared-owner');
   });
 
+  it('is not called a shared owner where a script that was told no owner looked, and deleted what was there', () => {
+    const story = (...told: string[]) =>
+      broken()
+        .watch(0, 'r1')
+        .sample(0.1, 'r1')
+        .take(0.2, 'r1', 'c3', 'locked', 0, 300)
+        .take(TAKEN, 'r1', 'c1', 'locked')
+        .command(2, 'r1', 'c3', ['EVALSHA', 'force', '1', KEY, ...told])
+        .command(2, 'r1', 'lua', ['get', KEY])
+        .command(2, 'r1', 'lua', ['del', KEY])
+        .take(RETAKEN, 'r1', 'c2', 'locked');
+    expect(only(story('locked')).name).toBe('shared-owner');
+    expect(only(story()).name).toBe('released-by-other');
+  });
+
+  it('says of a shared owner whether the one who released it had ever stored it', () => {
+    const refused = broken().watch(0, 'r1').sample(0.1, 'r1').take(TAKEN, 'r1', 'c1', 'locked');
+    refused.take(1.5, 'r1', 'c3', 'locked').unlock(2, 'r1', 'c3', 'locked').take(RETAKEN, 'r1', 'c2', 'locked');
+    const { sentence, chain } = only(refused);
+    expect(sentence).toBe('c3 released lock:0 although c1 held it: both had asked with the same value as owner.');
+    expect(chain.map(({ text }) => text)).toContain('c3 had asked with the same value as c1');
+  });
+
   it('is not called a shared owner where a script deletes whatever is there', () => {
     const story = broken()
       .watch(0, 'r1')
