@@ -4,7 +4,7 @@
  * Counts every node that may have granted (`votes.ts`): one whose answer is not known, one that was not watched meanwhile, one
  * that may have kept what the client had stored before. Not one that was dead, stopped or out of reach for the whole attempt.
  *
- * Excludes permits, readers, and a client that held the key already, to which it may rightly be granted again with fewer
+ * Excludes permits, readers, a hold that its client stored on enough nodes before the other one was granted, and a client that held the key already, to which it may rightly be granted again with fewer
  * nodes or none.
  */
 
@@ -14,6 +14,7 @@ import type { Overlap } from '../../harness/record/facts/overlaps.js';
 import { listed, moment } from '../../harness/record/facts/words.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Cause, CauseLink, Hold } from '../../harness/vocabulary/verdict.js';
+import { ranFrom } from './contest.js';
 import { ONE_OWNER } from './never-stored.js';
 import { mayHaveGranted, whyNoVote } from './votes.js';
 
@@ -29,6 +30,7 @@ export function minorityGranted(
     const voters = evidence.voters.filter((node) => mayHaveGranted(node, hold, evidence));
     const granted = evidence.grantsOf(hold).filter(({ node, took }) => took === true && voters.includes(node));
     if (granted.length === 0 || voters.length >= majority) continue;
+    if (hold === overlap.first && hadMajorityLater(voters, overlap, evidence)) continue;
     return {
       name: 'minority-granted',
       sentence: `${hold.client} was told that it holds ${hold.key}, but only ${listed(voters)} ${everyoneGranted(voters, granted) ? 'granted' : 'can have granted'} it; a majority is ${majority}.`,
@@ -48,6 +50,26 @@ export function minorityGranted(
     };
   }
   return undefined;
+}
+
+/**
+ * Whether a hold may have been on a majority after all when the next one was granted: an extension may store it where it is missing,
+ * and then it is by what befell it there that the next one got in.
+ */
+function hadMajorityLater(voters: readonly string[], { first, second }: Overlap, evidence: Evidence): boolean {
+  const { client, key, fromNs } = first;
+  const mayHaveStored = (node: string) =>
+    evidence
+      .writes(node, key)
+      .some(
+        (write) =>
+          write.client === client &&
+          write.effect === 'take' &&
+          write.took !== false &&
+          write.atNs > fromNs &&
+          ranFrom(write) <= second.fromNs,
+      );
+  return evidence.voters.filter((node) => voters.includes(node) || mayHaveStored(node)).length >= evidence.majority!;
 }
 
 function everyoneGranted(voters: readonly string[], granted: readonly { node: string }[]): boolean {

@@ -42,6 +42,29 @@ it('is said of a node that granted, though it took the key from another owner', 
   expect(overwriting('r2', 'r3')).toBe(false);
 });
 
+it('is not said of one that its extension stored on the others, which somebody deleted there before the next one came', () => {
+  const minority = (extendsAt: number, ...extended: string[]) => {
+    const story = twoGrants().independent();
+    const [asked, refusing] = [
+      ['r1', 'r2', 'r3', 'r4', 'r5'],
+      ['r3', 'r4', 'r5'],
+    ];
+    for (const node of asked) story.watch(0, node).sample(0.5, node);
+    for (const node of refusing) story.take(0.9, node, 'c9', 'value-of-c9', 0, 300);
+    for (const node of asked) story.take(FIRST_TAKE, node, 'c1');
+    story.extend('c1', extendsAt);
+    for (const node of extended) story.command(extendsAt, node, 'c1', ['SET', KEY, 'value-of-c1', 'PX', '5000', 'NX']);
+    for (const node of refusing) story.command(2.5, node, 'c3', ['DEL', KEY]);
+    for (const node of asked) story.take(SECOND_TAKE, node, 'c2');
+    return causeNames(story).includes('minority-granted');
+  };
+  expect(minority(1.6)).toBe(true);
+  expect(minority(1.6, 'r1', 'r2')).toBe(true);
+  expect(minority(1.6, 'r1', 'r2', 'r3', 'r4', 'r5')).toBe(false);
+  expect(minority(1.6, 'r3')).toBe(false);
+  expect(minority(3.5, 'r3', 'r4', 'r5')).toBe(true);
+});
+
 it('no minority is named of a client that no node had granted', () => {
   const story = twoGrants().independent();
   for (const node of ['r1', 'r2', 'r3', 'r4', 'r5'])
