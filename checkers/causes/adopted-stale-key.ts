@@ -11,7 +11,8 @@
  * Named where the server that granted the other one was watched from the earlier request until then, and by its own reading:
  * the client, or its predecessor in the same place, had stored the value before the acquire began; the value was there when
  * the client had its answer; no request that the client sent since the acquire began, on any server, stored or prolonged
- * anything; and the value was removed by nothing but its expiry, by a clock that nothing moved, before the other's grant.
+ * anything; and the value was removed by nothing but its expiry, by a clock that nothing moved, before the other's grant, and by
+ * the time that it had when the acquire began.
  *
  * Excludes permits and readers, nested holds, which may rest on the outer grant, and independent nodes.
  */
@@ -24,7 +25,7 @@ import {
   storedBy,
   stores,
 } from '../../harness/record/facts/commands/changes.js';
-import type { Origin } from '../../harness/record/facts/commands/state.js';
+import { type Origin, type StoredState, stateBy } from '../../harness/record/facts/commands/state.js';
 import type { Evidence } from '../../harness/record/facts/evidence.js';
 import { isNested } from '../../harness/record/facts/hold-order.js';
 import { asksFor, RECKONING_NS } from '../../harness/record/facts/key-writes.js';
@@ -35,6 +36,7 @@ import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Cause, Hold } from '../../harness/vocabulary/verdict.js';
 import { acquiresOf } from './asks.js';
 import { isBelieved } from './believed.js';
+import { BLUR_MS } from './meanwhile.js';
 import { ONE_OWNER } from './never-stored.js';
 import { formOf, type OwnStore, ownStoresOf, READ_WITHIN_NS, RelatedKeys } from './own-stores.js';
 
@@ -43,6 +45,8 @@ interface Kept {
   readonly owner: string;
   readonly by: Origin;
   readonly loss: Change;
+  /** What was there when the acquire began. */
+  readonly state: StoredState;
 }
 
 export function adoptedStaleKey({ first, second }: Overlap, evidence: Evidence, input: CheckInput): Cause | undefined {
@@ -60,6 +64,8 @@ export function adoptedStaleKey({ first, second }: Overlap, evidence: Evidence, 
     if (!kept || !grant || !isBelieved(granted.node, kept.by.atNs, grant.atNs, evidence, 0)) continue;
     const others = evidence.nodes.filter((node) => node !== granted.node);
     if (!others.every((node) => isBelieved(node, invokedNs, first.fromNs, evidence))) continue;
+    // Else somebody who gave it less time since let the other one in.
+    if (wouldBeThere(kept, grant.by!)) continue;
     if (!outlastsAcquire(kept, first, isOwn, input)) continue;
     if (!mayHaveLooked(first, granted, invokedNs, input)) continue;
     if (evidence.nodes.some((node) => asksAsAnother(node, invokedNs, first, kept.owner, evidence, input))) continue;
@@ -84,9 +90,14 @@ function keptBefore(
     if (changes.storedAt(owner, fromNs).truth !== 'yes') continue;
     const loss = changes.lossOf(owner, by.line);
     if (loss?.how !== 'expired' || stores(loss.after, owner) !== 'no' || loss.line > granted.line) continue;
-    return { owner, by, loss };
+    return { owner, by, loss, state: state! };
   }
   return undefined;
+}
+
+/** Whether it would have been there still when the other one's own was stored, by the time that it had when the acquire began. */
+function wouldBeThere({ owner, state }: Kept, { serverWallMs }: Origin): boolean {
+  return stores(stateBy(state, { fromMs: serverWallMs, untilMs: serverWallMs + BLUR_MS }), owner) === 'yes';
 }
 
 /**

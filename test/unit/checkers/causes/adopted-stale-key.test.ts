@@ -196,6 +196,16 @@ describe('not named', () => {
     );
   });
 
+  it('where it would have been there still when the other one came, had nobody else given it less time meanwhile', () => {
+    const shortened = (by: string, toMs: string, takenAt: number) =>
+      named(told({ between: (s) => s.command(4.5, 'r1', by, ['PEXPIRE', KEY, toMs]), takenAt }));
+    for (const by of ['c3', 'stranger']) {
+      expect(shortened(by, '200', 4.899), by).not.toBe('adopted-stale-key');
+      expect(shortened(by, '200', 6.099), by).toBe('adopted-stale-key');
+      expect(shortened(by, '1800', 6.499), by).toBe('adopted-stale-key');
+    }
+  });
+
   it('where not all keys of the resource are followed on some server', () => {
     const keys = (count: number) => (s: Story) => {
       for (let n = 0; n < count; n++) s.command(0.6, 'r2', 'c3', ['DEL', `${KEY}:try-${n}`]);
