@@ -6,7 +6,7 @@
  * and calls that a grant of 5 s, of which 2 s are left.
  *
  * A lock that asks under another name, or under a new one each time, and takes the refusal for a yes, has adopted nothing; nor
- * has one that asked by nothing but SET NX, whose refusal does not say whose the key is.
+ * has one that asked by nothing but SET NX or PTTL, say, whose answers do not say whose the key is. And the other one must have asked.
  *
  * Named where the server that granted the other one was watched from the earlier request until then, and by its own reading:
  * the client, or its predecessor in the same place, had stored the value before the acquire began; the value was there when
@@ -17,6 +17,7 @@
  * Excludes permits and readers, nested holds, which may rest on the outer grant, and independent nodes.
  */
 
+import { isBlind, isToldBefore, READS_OWNER } from '../../harness/record/facts/asked.js';
 import { clientNames } from '../../harness/record/facts/clients.js';
 import {
   type Change,
@@ -26,6 +27,7 @@ import {
   stores,
 } from '../../harness/record/facts/commands/changes.js';
 import { type Origin, type StoredState, stateBy } from '../../harness/record/facts/commands/state.js';
+import { isScript } from '../../harness/record/facts/commands/table.js';
 import type { Evidence } from '../../harness/record/facts/evidence.js';
 import { isNested } from '../../harness/record/facts/hold-order.js';
 import { asksFor, RECKONING_NS } from '../../harness/record/facts/key-writes.js';
@@ -68,6 +70,7 @@ export function adoptedStaleKey({ first, second }: Overlap, evidence: Evidence, 
     if (wouldBeThere(kept, grant.by!)) continue;
     if (!outlastsAcquire(kept, first, isOwn, input)) continue;
     if (!mayHaveLooked(first, granted, invokedNs, input)) continue;
+    if (hasStoredBlindly(second, granted, kept, input)) continue;
     if (evidence.nodes.some((node) => asksAsAnother(node, invokedNs, first, kept.owner, evidence, input))) continue;
     const untilNs = Math.max(kept.loss.atNs, first.fromNs + READ_WITHIN_NS);
     if (mayHaveStored(first, { fromNs: invokedNs, untilNs }, evidence, related, isOwn)) continue;
@@ -147,24 +150,49 @@ function asksAsAnother(
 }
 
 /**
- * Whether a request that the client sent since the acquire began told it whose the key was, or may have. One that was read
- * late may have come after the grant.
+ * Whether a request that the client sent since the acquire began told it whose the key was: that there is one, and how long for, does
+ * not. One that was read late may have come after the grant.
  */
 function mayHaveLooked(
   { client, fromNs }: Hold,
   { node, key }: OwnStore,
   invokedNs: number,
-  { observations }: CheckInput,
+  input: CheckInput,
 ): boolean {
-  for (const [, command] of observations.commands(invokedNs, fromNs + RECKONING_NS))
-    if (command.client === client && command.node === node && command.argv.includes(key) && !isBlind(command))
-      return true;
-  return false;
+  return hasSent(client, { node, key }, { fromNs: invokedNs, untilNs: fromNs + RECKONING_NS }, input, (argv) => {
+    const name = argv[0]!.toUpperCase();
+    return READS_OWNER.has(name) || isToldBefore(name, argv);
+  });
 }
 
-function isBlind({ argv }: CommandObservation): boolean {
-  const [name, ...args] = argv.map((one) => one.toUpperCase());
-  return name === 'SETNX' || (name === 'SET' && args.indexOf('NX') > 1 && args.indexOf('GET', 2) < 0);
+/**
+ * Whether the other one stored its own whatever was there, and had not asked in its attempt since the key may have gone: it was granted
+ * that be the key gone or not.
+ */
+function hasStoredBlindly(second: Hold, granted: OwnStore, { loss }: Kept, input: CheckInput): boolean {
+  const request = input.observations.line(granted.request);
+  if (request?.type !== 'command' || isScript(request.argv[0]!.toUpperCase())) return false;
+  const asks = (argv: readonly string[]) => !isBlind(argv[0]!.toUpperCase(), argv);
+  if (asks(request.argv)) return false;
+  const span = { fromNs: Math.max(second.grantSentNs - RECKONING_NS, loss.ranFromNs), untilNs: request.atNs };
+  return !hasSent(second.client, granted, span, input, asks);
+}
+
+/** Whether a client sent something that names a key of a node, itself or by a script, of which that holds. */
+function hasSent(
+  client: string,
+  { node, key }: Pick<OwnStore, 'node' | 'key'>,
+  { fromNs, untilNs }: { fromNs: number; untilNs: number },
+  { observations }: CheckInput,
+  is: (argv: readonly string[]) => boolean,
+): boolean {
+  let sender: string | undefined;
+  for (const [, command] of observations.commands(fromNs, untilNs)) {
+    if (command.node !== node) continue;
+    if (command.source !== 'lua') sender = command.client;
+    if (sender === client && command.argv.includes(key) && is(command.argv)) return true;
+  }
+  return false;
 }
 
 /** Whether the client may have stored, prolonged or removed anything of the resource's, on any server, between two instants. */

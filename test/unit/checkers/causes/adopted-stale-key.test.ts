@@ -148,7 +148,7 @@ describe('named', () => {
     const story = new Story().up('c1').up('c2').watch(0, 'r1').sample(0.5, 'r1').sample(8, 'r1');
     set(story.grant('c1', 1), 0.999, 'c1').release('c1', 2);
     set(story.grant('c1', 4), 3.999, 'c1', 'NX', 'GET').release('c1', 8.5);
-    expect(named(set(story.grant('c2', 6.1), 6.099, 'c2').release('c2', 7.5))).toBe('adopted-stale-key');
+    expect(named(set(story.grant('c2', 6.1), 6.099, 'c2', 'NX').release('c2', 7.5))).toBe('adopted-stale-key');
   });
 });
 
@@ -312,10 +312,20 @@ describe('of one client that stores the same each time', () => {
 
   it('is not said where the value was over before its answer, or may have been there when the other one took it', () => {
     expect(again({ at: 6.05 })).not.toBe(ADOPTED);
-    const overwrites = (at: number) => (s: Story) => s.command(at, 'r1', 'c2', ['SET', KEY, 'c2', 'PX', '5000']);
+    const overwrites = (at: number) => (s: Story) =>
+      s.command(at - 0.0005, 'r1', 'c2', ['GET', KEY]).command(at, 'r1', 'c2', ['SET', KEY, 'c2', 'PX', '5000']);
     expect(again({ second: overwrites(6.099) })).toBe(ADOPTED);
     // In the millisecond in which its time was over.
     expect(again({ second: overwrites(5.999), secondAt: 6 })).not.toBe(ADOPTED);
+  });
+
+  it('is not said where the other one stores its own whatever is there, and had not asked since the key may have gone', () => {
+    const set = (s: Story, ...how: string[]) => s.command(6.099, 'r1', 'c2', ['SET', KEY, 'c2', 'PX', '5000', ...how]);
+    expect(again({ second: (s) => set(s) })).not.toBe(ADOPTED);
+    expect(again({ second: (s) => set(s.command(6.0985, 'r1', 'c3', ['GET', KEY])) })).not.toBe(ADOPTED);
+    expect(again({ second: (s) => set(s.command(5.5, 'r1', 'c2', ['GET', KEY])) })).not.toBe(ADOPTED);
+    expect(again({ second: (s) => set(s, 'GET') })).toBe(ADOPTED);
+    expect(again({ second: (s) => set(s.command(6.0985, 'r1', 'c2', ['GET', KEY])) })).toBe(ADOPTED);
   });
 
   it('is not said where both had their own in one hash, which expired later', () => {
@@ -385,11 +395,18 @@ describe('of one client that stores the same each time', () => {
     expect(again({ attempt: (s) => take(s).command(3.9995, 'r2', 'c1', ['GET', KEY]) })).not.toBe(ADOPTED);
     expect(again({ attempt: (s) => take(s).command(3.9995, 'r1', 'c1', ['GET', 'lock:1']) })).not.toBe(ADOPTED);
     expect(again({ attempt: (s) => take(s).command(3.9995, 'r1', 'c1', ['SETNX', KEY, OWN]) })).not.toBe(ADOPTED);
+    for (const name of ['PTTL', 'EXISTS', 'STRLEN'])
+      expect(again({ attempt: (s) => take(s).command(3.9995, 'r1', 'c1', [name, KEY]) }), name).not.toBe(ADOPTED);
     const script = (s: Story) =>
       take(s)
         .command(3.9995, 'r1', 'c1', ['EVALSHA', 'take', '1', KEY, OWN, 'NX'])
         .command(3.9995, 'r1', 'lua', ['get', KEY]);
     expect(again({ attempt: script })).toBe(ADOPTED);
+    const waits = (s: Story) =>
+      take(s)
+        .command(3.9995, 'r1', 'c1', ['EVALSHA', 'wait', '1', KEY, OWN])
+        .command(3.9995, 'r1', 'lua', ['pttl', KEY]);
+    expect(again({ attempt: waits })).not.toBe(ADOPTED);
   });
 
   it('is not said of independent nodes', () => {
