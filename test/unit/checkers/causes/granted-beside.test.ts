@@ -1,4 +1,4 @@
-import { expect, it, test } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import { mutualExclusion } from '../../../../checkers/exclusion/mutual-exclusion.js';
 import type { FaultRecord } from '../../../../harness/vocabulary/history.js';
 import { KEY, ns, Story } from '../build.js';
@@ -72,4 +72,57 @@ test.each<[string, Told]>([
 ])('is not said where %s', (_, told) => {
   expect(names(told)).not.toContain('granted-beside');
   expect(names(told).length).toBeGreaterThan(0);
+});
+
+describe('where a key beside it names the holder as well', () => {
+  const OWNER = `{${KEY}}:owner`;
+  const set = (client: string) => ['set', OWNER, client, 'PX', '5000'];
+  const namesOf = (story: Story) => mutualExclusion.check(story.input()).violations.map(({ cause }) => cause.name);
+  const granted = () => {
+    const story = new Story()
+      .up('c1')
+      .up('c2')
+      .up('c3')
+      .grant('c1', 1)
+      .grant('c2', 3)
+      .release('c1', 4)
+      .release('c2', 4);
+    return story.watch(0, 'r1').sample(0.5, 'r1');
+  };
+  const byScripts = (lost: (story: Story) => Story) => {
+    const story = granted();
+    const takes = (at: number, client: string) =>
+      script(story, at, client, client, [['exists', OWNER], ['hset', KEY, client, '1'], set(client)]);
+    takes(0.999, 'c1');
+    lost(story);
+    return namesOf(takes(2.999, 'c2'));
+  };
+  const byCommands = (lost: (story: Story) => Story) => {
+    const story = granted();
+    const takes = (at: number, client: string) =>
+      story
+        .command(at - 0.0005, 'r1', client, [...set(client), 'NX'])
+        .command(at, 'r1', client, ['HSET', KEY, client, '1']);
+    takes(0.999, 'c1');
+    lost(story);
+    return namesOf(takes(2.999, 'c2'));
+  };
+
+  it('is not said where that had gone by somebody else’s command, an eviction or its time: by it the lock was free', () => {
+    for (const told of [byScripts, byCommands]) {
+      expect(told((s) => s)).toEqual(['granted-beside']);
+      expect(told((s) => s.command(2, 'r1', 'c3', ['DEL', OWNER]))).not.toContain('granted-beside');
+      expect(told((s) => s.evicted(2, 'r1', OWNER))).not.toContain('granted-beside');
+      expect(told((s) => s.command(2, 'r1', 'c1', ['PEXPIRE', OWNER, '300']))).not.toContain('granted-beside');
+    }
+  });
+
+  it('is said where it went after that, or by who left a queue when it was granted the lock', () => {
+    expect(byScripts((s) => s.command(3.5, 'r1', 'c3', ['DEL', OWNER]))).toEqual(['granted-beside']);
+    const queued = (s: Story) =>
+      s
+        .command(0.9985, 'r1', 'c1', ['RPUSH', `{${KEY}}:queue`, 'c1'])
+        .command(0.9995, 'r1', 'c1', ['LREM', `{${KEY}}:queue`, '1', 'c1']);
+    expect(byScripts(queued)).toEqual(['granted-beside']);
+  });
 });
