@@ -159,12 +159,20 @@ function neverCame({ earlier, later, key, tenure }: Contest, evidence: Evidence,
   if (!lostBy(tenure, 'gap')) return false;
   const asReplica = evidence.samples(node, earlier.write.atNs, asReplicaNs).find(([, { role }]) => role === 'replica');
   if (!asReplica || !hadTimeLeft(earlier.write, asReplica[1], evidence)) return false;
-  return evidence.nodes.some(
+  const primaries = evidence.nodes.filter(
     (other) =>
-      evidence.watchedThroughout(other, earlier.hold.grantSentNs, later.write.atNs) &&
-      evidence.samples(other, earlier.write.atNs, asReplicaNs).some(([, { role }]) => role === 'primary') &&
-      !evidence.writes(other, key).some((write) => write.took !== false && write.value === value) &&
-      !evidence.seenStored(other, key, value, earlier.hold.grantSentNs, later.write.atNs),
+      other !== node &&
+      evidence.samples(other, earlier.write.atNs, asReplicaNs).some(([, { role }]) => role === 'primary'),
+  );
+  // Of several it may have followed any, and one that had it may have lost it.
+  return (
+    primaries.length > 0 &&
+    primaries.every(
+      (other) =>
+        evidence.watchedThroughout(other, earlier.hold.grantSentNs, later.write.atNs) &&
+        !evidence.writes(other, key).some((write) => write.took !== false && write.value === value) &&
+        !evidence.seenStored(other, key, value, earlier.hold.grantSentNs, later.write.atNs),
+    )
   );
 }
 

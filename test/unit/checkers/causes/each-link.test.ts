@@ -416,6 +416,17 @@ describe('failover-lost-write', () => {
       expect(retaken(back().sample(1.5, 'r2', { role: 'replica' }))).toBe(false);
     });
 
+    it('is not said where another one was primary too, which had the write and was made to delete it', () => {
+      const third = (...commands: [at: number, by: string, argv: string[]][]) => {
+        const story = promoted(back()).watch(0, 'r3').sample(0.5, 'r3', { role: 'replica' }).sample(1.45, 'r3');
+        for (const [at, by, argv] of commands) story.command(at, 'r3', by, argv);
+        return retaken(story.sample(1.55, 'r3').sample(1.9, 'r3', { role: 'replica' }));
+      };
+      const sent = ['SET', KEY, 'value-of-c1', 'PXAT', String(EPOCH_WALL_MS + 5_999)];
+      expect(third()).toBe(true);
+      expect(third([1, 'link', sent], [1.5, 'c3', ['DEL', KEY]])).toBe(false);
+    });
+
     it('is said although that one had got something else', () => {
       expect(retaken(promoted(back()).command(0.7, 'r2', 'link', sent('value-of-c9', 800)))).toBe(true);
     });
