@@ -27,6 +27,7 @@ import { grantForgotten } from './grant-forgotten.js';
 import { grantedBeside } from './granted-beside.js';
 import { grantedWhileDown } from './granted-while-down.js';
 import { leasedLate } from './lease-end.js';
+import { wasLetInBeside } from './let-in-beside.js';
 import { lossIgnored } from './loss-ignored.js';
 import { minorityGranted } from './minority-granted.js';
 import { neverGranted } from './never-granted.js';
@@ -151,7 +152,7 @@ export function causeOf(overlap: Overlap, evidence: Evidence, input: CheckInput)
         adoptedStaleKey(overlap, evidence, input) ??
         neverGranted(overlap, evidence, input) ??
         grantedWhileDown(overlap, evidence, input) ??
-        (isCounted(overlap, evidence, input) ? undefined : brokenCause(overlap, evidence, reasonsFor(input))) ??
+        (isCounted(overlap, evidence, input) ? undefined : brokenCause(overlap, evidence, input)) ??
         ownRecordCause(overlap, input) ??
         sharedCount(overlap, input) ??
         scoredOut(overlap, input) ??
@@ -201,11 +202,12 @@ function withGone(chain: readonly CauseLink[], stale: Hold, input: CheckInput): 
  * has no reason, that one is how it happened, whatever befell the others. Those that might let the first one's time run out are
  * too few without one that has a reason, which is the cause.
  */
-function brokenCause(overlap: Overlap, evidence: Evidence, tried: readonly Reason[]): Cause | undefined {
+function brokenCause(overlap: Overlap, evidence: Evidence, input: CheckInput): Cause | undefined {
+  const tried = reasonsFor(input);
   const explanations: Explanation[] = [];
   const beside: Unrenewed[] = [];
   for (const contest of contestsOf(overlap, evidence)) {
-    const explanation = explain(contest, evidence, tried);
+    const explanation = explain(contest, evidence, tried, input);
     const unrenewed = explanation ? undefined : notRenewedThere(contest, evidence);
     if (explanation) explanations.push(explanation);
     else if (unrenewed) beside.push(unrenewed);
@@ -237,11 +239,16 @@ function nameOf(explanations: readonly Explanation[], later: Hold, evidence: Evi
 /** They tell of a key that was there. */
 const OF_WHAT_IS_THERE: readonly Reason[] = [overwritten, grantedBeside];
 
-/** What became of a key has let in nobody who never asked for it. */
-function explain(contest: Contest, evidence: Evidence, tried: readonly Reason[]): Explanation | undefined {
-  const asked = hasAsked(contest, evidence);
+/** What became of a key has let in nobody who never asked for it, nor who was let in beside another one that it told of. */
+function explain(
+  contest: Contest,
+  evidence: Evidence,
+  tried: readonly Reason[],
+  input: CheckInput,
+): Explanation | undefined {
+  const isByLoss = hasAsked(contest, evidence) && !wasLetInBeside(contest, input);
   for (const reason of tried) {
-    if (!asked && !OF_WHAT_IS_THERE.includes(reason)) continue;
+    if (!isByLoss && !OF_WHAT_IS_THERE.includes(reason)) continue;
     const explanation = reason(contest, evidence);
     if (explanation) return explanation;
   }

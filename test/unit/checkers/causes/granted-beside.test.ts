@@ -1,6 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import { mutualExclusion } from '../../../../checkers/exclusion/mutual-exclusion.js';
 import type { FaultRecord } from '../../../../harness/vocabulary/history.js';
+import type { LockMode } from '../../../../harness/vocabulary/protocol.js';
 import { KEY, ns, Story } from '../build.js';
 
 interface Told {
@@ -124,5 +125,41 @@ describe('where a key beside it names the holder as well', () => {
         .command(0.9985, 'r1', 'c1', ['RPUSH', `{${KEY}}:queue`, 'c1'])
         .command(0.9995, 'r1', 'c1', ['LREM', `{${KEY}}:queue`, '1', 'c1']);
     expect(byScripts(queued)).toEqual(['granted-beside']);
+  });
+});
+
+describe('beside a third one who reads, and of whom the hash tells', () => {
+  /** c1 holds from 1 s on, and somebody deletes its field at 2 s; c4 reads; c2 is granted it at 3 s. */
+  const names = (modes: { c1: LockMode; c2: LockMode; c4At?: number; c4Until?: number }) => {
+    const { c1, c2, c4At = 1.5, c4Until = 4 } = modes;
+    const story = new Story()
+      .promised({ kind: 'read-write' })
+      .up('c1')
+      .up('c2')
+      .up('c4')
+      .watch(0, 'r1')
+      .sample(0.5, 'r1');
+    story.grant('c1', 1, { mode: c1 }).grant('c4', c4At, { mode: 'read' }).grant('c2', 3, { mode: c2 });
+    story.release('c1', 4).release('c4', c4Until).release('c2', 4);
+    script(story, 0.999, 'c1', 'one', enters('one'));
+    story.command(2, 'r1', 'c3', ['HDEL', KEY, 'one']);
+    script(story, c4At - 0.001, 'c4', 'third', enters('third'));
+    script(story, 2.999, 'c2', 'next', enters('next'));
+    return mutualExclusion.check(story.input()).violations.map(({ cause }) => cause.name);
+  };
+
+  it('a writer was let in by nothing that another reader had lost', () => {
+    expect(names({ c1: 'read', c2: 'write' })).toEqual(['unexplained', 'granted-beside']);
+    // That one had left its field there when it was done.
+    expect(names({ c1: 'read', c2: 'write', c4Until: 2.5 })).toEqual(['released-by-other']);
+  });
+
+  it('a reader was let in by what the writer had lost, as the third one was', () => {
+    expect(names({ c1: 'write', c2: 'read', c4At: 2.5 })).toEqual(['released-by-other', 'released-by-other']);
+    expect(names({ c1: 'write', c2: 'write', c4At: 2.5 })).toEqual([
+      'released-by-other',
+      'unexplained',
+      'granted-beside',
+    ]);
   });
 });
