@@ -133,7 +133,7 @@ function mayHaveLost(node: string, contest: Contest, evidence: Evidence, untilNs
 
 /**
  * Whether the key may have gone from the node that granted it first, by then, in a way that its record tells, or while nobody watched a
- * node that was looked at again after that: what was not there any more did not stand in anybody's way, whoever took that node's place.
+ * node that answered again after that: what was not there any more did not stand in anybody's way, whoever took that node's place.
  */
 export function mayHaveGoneThere(contest: Contest, evidence: Evidence, untilNs: number): boolean {
   const { node, value, observation, atNs } = contest.earlier.write;
@@ -144,7 +144,7 @@ export function mayHaveGoneThere(contest: Contest, evidence: Evidence, untilNs: 
   const loss = changes.lossOf(value!, observation);
   if (loss && evidence.seenStored(node, contest.key, value, byNs, loss.atNs)) return false;
   const { how, atNs: lostNs = byNs } = loss ?? {};
-  const isMissed = how === 'gap' && evidence.samples(node, lostNs + 1, byNs).length > 0;
+  const isMissed = how === 'gap' && evidence.answeredBetween(node, lostNs, byNs);
   if (isMissed && !evidence.seenStored(node, contest.key, value, lostNs, byNs)) return true;
   // A look tells of nothing but that it is gone; and of a server that died nothing more is seen.
   const isSaid = loss && loss.how !== 'gap' && loss.how !== 'sample';
@@ -171,10 +171,10 @@ export function mayHaveStoredThere({ earlier, later, key }: Contest, evidence: E
     );
 }
 
-/** Whether a node was watched all the time, or until it was gone: it was not looked at any more after that. */
+/** Whether a node was watched all the time, or until it was gone: it answered nobody any more after that. */
 function isAllSeen(node: string, fromNs: number, untilNs: number, evidence: Evidence): boolean {
   const lostNs = evidence.watchLost(node, fromNs, untilNs)?.[1].atNs ?? untilNs + 1;
-  return evidence.watchedThroughout(node, fromNs, lostNs - 1) && evidence.samples(node, lostNs, untilNs).length === 0;
+  return evidence.watchedThroughout(node, fromNs, lostNs - 1) && !evidence.answeredBetween(node, lostNs, untilNs);
 }
 
 /** Whether the time that the earlier grant or its client's last renewal had asked for, be it by storing it anew, may have been over on a node. */

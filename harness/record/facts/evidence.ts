@@ -291,6 +291,16 @@ export class Evidence {
       ?.watches.find(([, watch]) => !watch.watching && watch.atNs > fromNs && watch.atNs < untilNs);
   }
 
+  /** Whether `node` answered who began to watch it, or a look, between the two instants: it ran then. */
+  answeredBetween(node: string, fromNs: number, untilNs: number): boolean {
+    const isThen = (atNs: number) => atNs > fromNs && atNs <= untilNs;
+    const watches = this.byNode.get(node)?.watches ?? [];
+    return (
+      watches.some(([, { watching, atNs }]) => watching && isThen(atNs)) ||
+      this.samples(node, fromNs + 1, untilNs).length > 0
+    );
+  }
+
   /** Whether `node` was watched at an instant, and printed a line before that watch broke off, as its process then did. */
   printedInWatch(node: string, atNs: number, line: number): boolean {
     const lost = this.watchLost(node, atNs, Number.POSITIVE_INFINITY);

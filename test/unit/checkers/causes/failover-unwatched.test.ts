@@ -207,3 +207,23 @@ describe('a write that the new primary may have loaded with all that the old one
     expect(named((s) => s.fault(2.2, 0, 'clock', 'strike', { effects: [jump] }), 10_000)).toBe('unexplained');
   });
 });
+
+it('a primary that was watched anew for a moment, before it died for good, may have come back without the write', () => {
+  const named = (and: (story: Story) => Story) => {
+    const story = new Story()
+      .replicated()
+      .up('c1')
+      .up('c2')
+      .grant('c1', 1)
+      .grant('c2', 3)
+      .release('c1', 4)
+      .release('c2', 4);
+    story.watch(0, 'r1').watch(0, 'r2').looks(0.3, 1, 'r1').looks(1, 1.2, 'r1', { owner: 'value-of-c1' });
+    and(story.take(0.999, 'r1', 'c1').watch(1.21, 'r1', false)).sample(2.2, 'r1', { ...REPLICA, runId: 'run-3' });
+    story.sample(0.9, 'r2', REPLICA).sample(1.42, 'r2', REPLICA).looks(1.5, 2.95, 'r2');
+    return causeOf(story.take(2.999, 'r2', 'c2')).name;
+  };
+  expect(named((s) => s)).toBe('failover-lost-write');
+  expect(named((s) => s.watch(1.32, 'r1').watch(1.38, 'r1', false))).toBe('unexplained');
+  expect(named((s) => s.watch(2.1, 'r1'))).toBe('failover-lost-write');
+});
