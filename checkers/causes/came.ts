@@ -9,6 +9,7 @@
  * the node would have loaded with the rest, nor that node itself once it had loaded it; or where faults kept everything from
  * it, or everything that the first one sent from everybody, all that time.
  */
+import type { Change } from '../../harness/record/facts/commands/changes.js';
 import type { EffectSpan } from '../../harness/record/facts/effects.js';
 import type { Evidence } from '../../harness/record/facts/evidence.js';
 import { type KeyWrite, removes } from '../../harness/record/facts/key-writes.js';
@@ -151,8 +152,14 @@ export function mayHaveGoneThere(contest: Contest, evidence: Evidence, untilNs: 
   // Its own client had not begun to release it before.
   const { client, untilNs: heldUntilNs } = contest.earlier.hold;
   const isLater = loss?.by?.client === client && loss.atNs > byNs && heldUntilNs > byNs;
-  if (isSaid && !isLater && loss.ranFromNs <= byNs) return true;
+  if (isSaid && !isLater && Math.min(loss.ranFromNs, stampedNs(node, loss, evidence)) <= byNs) return true;
   return changes.storedAt(value!, byNs).truth === 'no' || wasOver(node, contest, evidence, byNs);
+}
+
+/** When a command ran by its server's stamp, as far off as that was when it was looked at last, be it read seconds late; Infinity: not told. */
+function stampedNs(node: string, { by, atNs }: Change, evidence: Evidence): number {
+  const skewMs = evidence.lastSample(node, atNs)?.[1].skewMs ?? 0;
+  return (by && evidence.ranByStamp(by, skewMs)) ?? Number.POSITIVE_INFINITY;
 }
 
 /** Whether the earlier holder may have stored itself on the later one's node too, by a request of its own: then it was lost there. */

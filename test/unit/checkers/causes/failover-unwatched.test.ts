@@ -227,3 +227,16 @@ it('a primary that was watched anew for a moment, before it died for good, may h
   expect(named((s) => s.watch(1.32, 'r1').watch(1.38, 'r1', false))).toBe('unexplained');
   expect(named((s) => s.watch(2.1, 'r1'))).toBe('failover-lost-write');
 });
+
+it('a key that somebody deleted before the failover, of which the line was read seconds late, was not lost by that', () => {
+  const named = (ranAt: number, readAt: number) => {
+    const story = new Story().replicated().up('c1').up('c2').up('c3').grant('c1', 1).grant('c2', 3);
+    story.release('c1', 4).release('c2', 4).watch(0, 'r1').watch(0, 'r2').take(0.999, 'r1', 'c1');
+    story.looks(0.3, 1, 'r1').looks(1, 1.2, 'r1', { owner: 'value-of-c1' });
+    story.looks(0.3, 1.5, 'r2', REPLICA).looks(1.5, 2.95, 'r2').take(2.999, 'r2', 'c2');
+    story.command(readAt, 'r1', 'c3', ['DEL', KEY], (ranAt - readAt) * 1_000).looks(readAt + 0.1, 4.5, 'r1');
+    return causeOf(story).name;
+  };
+  for (const readAt of [1.25, 3.15, 3.75]) expect(named(1.25, readAt), `${readAt}`).toBe('unexplained');
+  expect(named(3.7, 3.75)).toBe('failover-lost-write');
+});
