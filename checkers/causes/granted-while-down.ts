@@ -4,8 +4,8 @@
  *
  * No server can have granted either of them then. What it had stored before can be the lock of one of them at the most, whom a lock
  * that remembers might tell so rightly; of the other it would be wrong only where the server had lost something. So the
- * server must have kept all that it had, by clocks that nothing moved, from a lease before the first of the attempts left until it was
- * last looked at.
+ * server must have kept all that it had, by clocks that nothing moved, from the run's longest lease before the first of the
+ * attempts left until it was last looked at.
  *
  * Excludes nested holds, permits and readers, callers of one process, and deployments of several servers: of those that decide
  * independently see `never-stored.ts`, which looks at what a single one that was up had stored, too.
@@ -18,6 +18,7 @@ import type { Overlap } from '../../harness/record/facts/overlaps.js';
 import { moment } from '../../harness/record/facts/words.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Cause, Hold } from '../../harness/vocabulary/verdict.js';
+import { longestLeaseMs } from '../liveness/free-and-asked.js';
 import { serversKeptAll } from './kept.js';
 import { ANSWERED_WITHIN_NS } from './meanwhile.js';
 import { ONE_OWNER } from './never-stored.js';
@@ -60,7 +61,7 @@ function mayHaveRun(node: string, { fromNs }: EffectSpan, holds: readonly Hold[]
   );
 }
 
-/** Whether what the node had stored when it went down was all that had been stored for a lease, up to the last look at it. */
+/** Whether what the node had stored when it went down was all that had been stored for the longest lease of the run, up to the last look at it. */
 function hadKeptAll(
   node: string,
   down: EffectSpan,
@@ -70,7 +71,7 @@ function hadKeptAll(
 ): boolean {
   const looked = evidence.lastSample(node, down.earliestNs)?.[1];
   if (!looked) return false;
-  const leaseMs = Math.max(input.config.leaseMs, ...holds.map((hold) => hold.leaseMs));
+  const leaseMs = Math.max(input.config.leaseMs, longestLeaseMs(input.history));
   const fromNs = Math.min(...holds.map(({ grantSentNs }) => grantSentNs)) - leaseMs * 1e6;
   // Up to that look, which is of the process that went down: the next one is of another.
   return serversKeptAll(input, { fromNs, untilNs: looked.atNs - 1, endsWithAnswer: true }, true);

@@ -101,6 +101,24 @@ describe('never-granted, while the one server was down', () => {
     expect(lost((story) => story.sample(7, 'r1', { runId: '0' }))).toEqual(['unexplained']);
   });
 
+  it('is not told where what one of them had been granted before, for longer, may have been lost', () => {
+    /** c1 is granted at 1 s, for so long; the server forgets that at 3 s, grants c2, and both remember when it is down. */
+    const remembered = (leaseMs: number) =>
+      namesOf(
+        told({
+          about: (story) =>
+            story
+              .grant('c1', 1, { leaseMs })
+              .take(0.999, 'r1', 'c1', 'value-of-c1', 0, leaseMs)
+              .release('c1', 2, { reason: 'timeout' })
+              .fault(3, 2, 'kill', 'strike', { effects: [...KILLED, { kind: 'forgot', who: ['r1'] }] })
+              .fault(3.1, 2, 'kill', 'heal', { beganNs: 3e9 }),
+        }),
+      );
+    expect(remembered(5_000)).toEqual(['never-granted']);
+    expect(remembered(60_000)).toEqual(['unexplained']);
+  });
+
   it('is not told of two callers of one process, of a process and the next in its place, or of one of many servers', () => {
     const process = { process: 'c1', slot: 'c1', host: 'c1', address: '10.77.0.9', lock: 'any', features: [] };
     const called = (story: Story) => {
