@@ -6,7 +6,8 @@
  * and calls that a grant of 5 s, of which 2 s are left.
  *
  * A lock that asks under another name, or under a new one each time, and takes the refusal for a yes, has adopted nothing; nor
- * has one that asked by nothing but SET NX or PTTL, say, whose answers do not say whose the key is. And the other one must have asked.
+ * has one that asked by nothing but SET NX or PTTL, say, whose answers do not say whose the key is. And the other one must
+ * have asked.
  *
  * Named where the server that granted the other one was watched from the earlier request until then, and by its own reading:
  * the client, or its predecessor in the same place, had stored the value before the acquire began; the value was there when

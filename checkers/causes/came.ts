@@ -156,7 +156,7 @@ export function mayHaveGoneThere(contest: Contest, evidence: Evidence, untilNs: 
   return changes.storedAt(value!, byNs).truth === 'no' || wasOver(node, contest, evidence, byNs);
 }
 
-/** When a command ran by its server's stamp, as far off as that was when it was looked at last, be it read seconds late; Infinity: not told. */
+/** When a command ran by its server's stamp, as far off as in the last look, be it read seconds late; Infinity: not told. */
 function stampedNs(node: string, { by, atNs }: Change, evidence: Evidence): number {
   const skewMs = evidence.lastSample(node, atNs)?.[1].skewMs ?? 0;
   return (by && evidence.ranByStamp(by, skewMs)) ?? Number.POSITIVE_INFINITY;

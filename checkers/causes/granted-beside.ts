@@ -3,9 +3,10 @@
  *
  * Example: c1 and c2 read, and both are in the hash. c2 wants to write, and its script lets it, as it is in already.
  *
- * Named where one server stored both under the same key: the holder's own value was certainly there from its grant until the next
- * one had its answer, the command that was granted next stored another one beside it, and that server's clock gained nothing
- * meanwhile, nor was a clock off by which a client or the server may have taken the lease for over. So nothing was lost, and no time had ended what stood there: who goes by that record knew of the holder.
+ * Named where one server stored both under the same key: the holder's own value was certainly there from its grant
+ * until the next one had its answer, the command that was granted next stored another one beside it, and that server's
+ * clock gained nothing meanwhile, nor was a clock off by which a client or the server may have taken the lease for
+ * over. So nothing was lost, and no time had ended what stood there: who goes by that record knew of the holder.
  *
  * Excludes what overwrote the holder's value (`overwritten`); permits, of which several may stand there; and locks that keep who
  * holds under different keys, be it beside this one: where the holder has lost what it had stored under such a key, the next one may

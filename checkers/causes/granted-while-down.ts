@@ -61,7 +61,7 @@ function mayHaveRun(node: string, { fromNs }: EffectSpan, holds: readonly Hold[]
   );
 }
 
-/** Whether what the node had stored when it went down was all that had been stored for the longest lease of the run, up to the last look at it. */
+/** Whether what the node had when it went down was all that had been stored for the longest lease, up to the last look at it. */
 function hadKeptAll(
   node: string,
   down: EffectSpan,

@@ -4,8 +4,8 @@
  * Counts every node that may have granted (`votes.ts`): one whose answer is not known, one that was not watched meanwhile, one
  * that may have kept what the client had stored before. Not one that was dead, stopped or out of reach for the whole attempt.
  *
- * Excludes permits, readers, a hold that its client stored on enough nodes before the other one was granted, and a client that held the key already, to which it may rightly be granted again with fewer
- * nodes or none.
+ * Excludes permits, readers, a hold that its client stored on enough nodes before the other one was granted, and a
+ * client that held the key already, to which it may rightly be granted again with fewer nodes or none.
  */
 
 import type { Evidence } from '../../harness/record/facts/evidence.js';

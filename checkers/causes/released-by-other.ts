@@ -2,10 +2,11 @@
  * Somebody else removed the holder's key: the plain DEL of a holder whose lease had ended (`released-by-other`), or a
  * compare-and-delete that was let through because both had stored the same value (`shared-owner`).
  *
- * Excludes a removal by the holder's own client, one of which it is not certain that the holder's own value was there and is
- * gone by it (the client may have removed what was its own, or nothing), one before which a clock that was moved may have ended the
- * key, one by such a clock: of a script that may have gone by it, or by a time of day that was past by it; and one that came over the replication link unless the
- * client's command that caused it is seen where the key was granted: a server also replicates the removal of a key that expired.
+ * Excludes a removal by the holder's own client, one of which it is not certain that the holder's own value was there
+ * and is gone by it (the client may have removed what was its own, or nothing), one before which a clock that was moved
+ * may have ended the key, one by such a clock: of a script that may have gone by it, or by a time of day that was past
+ * by it; and one that came over the replication link unless the client's command that caused it is seen where the key
+ * was granted: a server also replicates the removal of a key that expired.
  */
 
 import { stores } from '../../harness/record/facts/commands/changes.js';
