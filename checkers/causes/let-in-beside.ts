@@ -10,24 +10,31 @@
 import { partsOf, stores } from '../../harness/record/facts/commands/changes.js';
 import { holdsOf } from '../../harness/record/facts/holds.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
+import type { Hold } from '../../harness/vocabulary/verdict.js';
 import type { Contest } from './contest.js';
 
 export function wasLetInBeside({ earlier, later }: Contest, { history, model }: CheckInput): boolean {
   const { before, after } = later.write;
   const held = before && partsOf(before);
   if (held?.type !== 'hash' || !after || model.kind === 'semaphore') return false;
+  const { clients, keys } = history.operations;
+  const { key, mode, grantSentNs, fromNs } = later.hold;
   const thirds = new Set(
     [...held.parts].flatMap(([name, { there, by }]) =>
-      there === 'yes' && stores(after, name) === 'yes' && by?.client !== undefined ? [by.client] : [],
+      there === 'yes' && stores(after, name) === 'yes' && by?.client !== undefined ? [clients.indexOf(by.client)] : [],
     ),
   );
-  for (const { hold } of [earlier, later]) thirds.delete(hold.client);
+  for (const { hold } of [earlier, later]) thirds.delete(clients.indexOf(hold.client));
   if (thirds.size === 0) return false;
-  const { key, mode, grantSentNs, fromNs } = later.hold;
-  for (const hold of holdsOf(history)) {
-    const isThen = hold.fromNs < grantSentNs && hold.untilNs > fromNs && hold.leaseEndNs > fromNs;
-    const isShared = hold.mode === 'read' && mode === 'read';
-    if (hold.key === key && thirds.has(hold.client) && isThen && !isShared) return true;
-  }
+  const holds = holdsOf(history);
+  const isThen = (hold: Hold) => hold.fromNs < grantSentNs && hold.untilNs > fromNs && hold.leaseEndNs > fromNs;
+  const isShared = (hold: Hold) => hold.mode === 'read' && mode === 'read';
+  const place = keys.indexOf(key);
+  // By numbers, for there may be a million.
+  for (let k = 0; k < holds.count; k++)
+    if (holds.key[k] === place && thirds.has(holds.client[k]!)) {
+      const hold = holds.hold(k);
+      if (isThen(hold) && !isShared(hold)) return true;
+    }
   return false;
 }
