@@ -79,8 +79,9 @@ export class ServiceRecord {
   }
 
   /**
-   * Whether some server, of each log that tells of the key, was followed all the while, and none has stored anything for it. Never
-   * where holders are only asked for now and then: a short hold is not seen then.
+   * Whether some server, of each log that tells of the key, was followed all the while, and none has stored anything for it, nor had
+   * since before: who is granted what it has, be it once more or by an attempt that it was not answered, stores nothing. Never where
+   * holders are only asked for now and then: a short hold is not seen then.
    */
   hasNothingOf(hold: Hold): boolean {
     if (this.isSampled) return false;
@@ -92,8 +93,15 @@ export class ServiceRecord {
       logs.length > 0 &&
       this.showsGrants() &&
       logs.every(isSeen) &&
-      this.storedFor(hold.client, hold.key, hold.grantSentNs, untilNs).length === 0
+      this.storedFor(hold.client, hold.key, hold.grantSentNs, untilNs).length === 0 &&
+      !this.hadBefore(hold)
     );
+  }
+
+  /** Whether, by what some log told last before the granted attempt left, the client had the key already. */
+  private hadBefore({ client, key, grantSentNs }: Hold): boolean {
+    const lists = [...(this.entries.get(key)?.values() ?? [])];
+    return lists.some((list) => list.findLast(({ atNs }) => atNs < grantSentNs)?.client === client);
   }
 
   /** Whether the server was followed from the one instant to the other. */

@@ -320,16 +320,17 @@ describe('a session that was ended by the clock of its server', () => {
 });
 
 describe('a grant of which no server has anything', () => {
-  const shown = () => {
-    const story = twoHolds().up('c4').watch(0, 'e1');
+  const among = (told: Story) => {
+    const story = told.up('c4').watch(0, 'e1');
     // How this lock stores its grants shows in others of them.
     for (const [n, client] of ['c3', 'c4', 'c3'].entries()) {
       const at = 10 + 4 * n;
       story.grant(client, at).release(client, at + 1);
       story.stored(at - 0.001, 'e1', 20 + 2 * n, `${client}:${n}`).stored(at + 1, 'e1', 21 + 2 * n, undefined);
     }
-    return story.stored(0.999, 'e1', 5, 'c1:a');
+    return story;
   };
+  const shown = () => among(twoHolds()).stored(0.999, 'e1', 5, 'c1:a');
 
   it('is told', () => {
     expect(names(shown())).toEqual(['never-granted']);
@@ -337,6 +338,29 @@ describe('a grant of which no server has anything', () => {
 
   it('is not where holders are asked for now and then', () => {
     expect(names(shown().stored(9, 'e1', 19, 'c3:x', { log: 'sessions', isSampled: true }))).toEqual(['unexplained']);
+  });
+
+  it('is not of who is granted once more what it has had since before', () => {
+    const nested = new Story()
+      .promised({ kind: 'reentrant', depth: 2 })
+      .up('c1')
+      .up('c2')
+      .up('c3')
+      .grant('c1', 1)
+      .grant('c1', 2);
+    nested.grant('c2', 3).release('c2', 4).release('c1', 4.1).stored(2.999, 'e1', 7, 'c2:b');
+    expect(names(among(nested).stored(0.999, 'e1', 5, 'c1:a')).slice(0, 2)).toEqual(['overwritten', 'overwritten']);
+  });
+
+  it('is not where the attempt before had stored it, and was not answered: the next one found itself', () => {
+    const again = (client: string) => {
+      const story = new Story().up('c1').up('c2').up('c3').stored(0.7, 'e1', 3, `${client}:a`);
+      story.grant('c1', 1, { sent: 0.59, began: 0.6, grantSent: 0.9 }).grant('c2', 3).release('c1', 4).release('c2', 4);
+      story.stored(2.999, 'e1', 7, 'c2:b').stored(9, 'e1', 8, undefined);
+      return names(among(story));
+    };
+    expect(again('c3')).toEqual(['never-granted']);
+    expect(again('c1')).toEqual(['unexplained']);
   });
 
   it('is not where nobody looked, or the lock need not store its grants so', () => {
