@@ -71,6 +71,9 @@ function oneLog(earlier: Stored, later: Stored, record: ServiceRecord, input: Ch
   const { hold, entry } = earlier;
   const after = record.next(entry);
   if (!after || after.position > later.entry.position) return undefined;
+  // What its own client stored anew stands again: what took it before let nobody in.
+  const between = record.changes(entry.key, entry.log).filter(({ position: n }) => n > after.position);
+  if (between.some(({ client, position: n }) => client === hold.client && n < later.entry.position)) return undefined;
   const earlyNs = hold.leaseEndNs - after.atNs;
   const isLaters = after.position === later.entry.position;
   const takenNs = isLaters ? Math.min(after.atNs, later.hold.fromNs) : after.atNs;

@@ -121,6 +121,27 @@ describe('one log', () => {
     expect(names(expired('timed', 2.5))).toEqual(['unexplained']);
   });
 
+  it('says nothing of what took it where its own client had stored itself anew after that', () => {
+    const anew = (how?: 'timed-out', again = 'c1:b') => {
+      const story = new Story().up('c1', [], 'session').up('c2', [], 'session').watch(0, 'e1').grant('c1', 1);
+      story.renewed('c1', 4.8).grant('c2', 7).release('c1', 8).release('c2', 8).stored(0.999, 'e1', 5, 'c1:a');
+      story.stored(4.5, 'e1', 6, undefined, how && { how }).stored(4.6, 'e1', 7, again);
+      return names(story.stored(6.999, 'e1', 8, 'c2:b'));
+    };
+    expect(anew(undefined, 'c3:b')).toEqual(['removed-early']);
+    expect(anew()).toEqual(['unexplained']);
+    expect(anew('timed-out', 'c3:b')).toEqual(['session-expired']);
+    expect(anew('timed-out')).toEqual(['unexplained']);
+  });
+
+  it('does not say that nothing lies between where it was removed while no server was followed', () => {
+    const gap = () => overwritten().watch(1.5, 'e1', false).watch(2, 'e1');
+    expect(names(gap())).toEqual(['unexplained']);
+    const other = (from: number) => gap().watch(from, 'e2').stored(2.9995, 'e2', 7, 'c2:b');
+    expect(names(other(0.1))).toEqual(['overwritten']);
+    expect(names(other(1.8))).toEqual(['unexplained']);
+  });
+
   it('does not take for overwritten what was no longer good', () => {
     const late = new Story()
       .up('c1')
