@@ -83,7 +83,7 @@ function oneLog(earlier: Stored, later: Stored, record: ServiceRecord, input: Ch
     const chain = [storedLink(entry), grantedLink(hold), ...links, changeLink(after), grantedLink(later.hold)];
     return { ...cause, chain: inOrder(chain) };
   }
-  if (after.isSampled) return undefined;
+  if (after.isSampled || !record.isWholeBetween(entry, after)) return undefined;
   // What is no longer good may be taken, and by a clock that was set it may be that before.
   if (!(earlyNs > 0) || clockMoved(input) || isOver(entry, after, record)) return undefined;
   if (after.owner !== undefined) {

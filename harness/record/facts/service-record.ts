@@ -29,6 +29,8 @@ export class ServiceRecord {
   private readonly entries = new Map<string, Map<string, StoredEntry[]>>();
   private readonly roles = new Map<string, (RoleObservation & { line: number })[]>();
   private readonly watches = new Map<string, { atNs: number; watching: boolean }[]>();
+  /** By log and key, all that servers told of it, also what others had told. */
+  private readonly tellings = new Map<string, StoredEntry[]>();
   /** Servers that told of a log. */
   private readonly tellers = new Map<string, Set<string>>();
 
@@ -61,6 +63,17 @@ export class ServiceRecord {
   /** The change after this one in its log. */
   next({ key, log, position }: StoredEntry): StoredEntry | undefined {
     return this.changes(key, log).find((one) => one.position > position);
+  }
+
+  /**
+   * Whether nothing can have come between two changes of a log: one server was followed from the first until it told of the second.
+   * Who follows anew learns what is there, and not what was meanwhile; but rows are told from a log that is written down.
+   */
+  isWholeBetween(first: StoredEntry, second: StoredEntry): boolean {
+    if (first.term !== undefined) return true;
+    return (this.tellings.get(`${second.log} ${second.key}`) ?? []).some(
+      ({ node, position, atNs }) => position === second.position && this.isWatched(node, first.atNs, atNs),
+    );
   }
 
   /** What was stored for the hold; undefined where that cannot be told. */
@@ -231,6 +244,7 @@ export class ServiceRecord {
       this.entries.set(entry.key, logs);
     }
     listIn(logs, entry.log).push(entry);
+    listIn(this.tellings, `${entry.log} ${entry.key}`).push(entry);
     if (entry.term !== undefined) listIn(this.told, `${entry.node} ${entry.key}`).push(entry);
     if (entry.owner !== undefined) {
       if (entry.isSampled) this.isSampled = true;
