@@ -165,6 +165,7 @@ function twoLogs(earlier: Stored, later: Stored, record: ServiceRecord, input: C
   if (oldNode === node) {
     const [before, after] = [record.roleAt(node, old.atNs), record.roleAt(node, next.atNs)];
     if (!bySession || !before || !after || before.runId === after.runId) return undefined;
+    if (wasGone(old, Math.min(after.atNs, next.atNs), record)) return undefined;
     return {
       name: 'session-lost',
       sentence: `${node} was started anew, and had forgotten the session by which ${earlier.hold.client} held ${old.key}.`,
@@ -179,7 +180,7 @@ function twoLogs(earlier: Stored, later: Stored, record: ServiceRecord, input: C
   if (promoted) {
     // Nothing was lost by that of what was gone by then.
     const byNs = Math.min(promoted.atNs, next.atNs);
-    if ((gone && !gone.isSampled && gone.atNs <= byNs) || wasOverBy(byNs, old, record)) return undefined;
+    if (wasGone(old, byNs, record) || wasOverBy(byNs, old, record)) return undefined;
     const name = bySession ? 'session-lost' : 'failover-lost-row';
     const what = bySession ? 'the session by which' : 'the row by which';
     return {
@@ -197,6 +198,16 @@ function twoLogs(earlier: Stored, later: Stored, record: ServiceRecord, input: C
     sentence: `${oldNode} had ${old.key} for ${earlier.hold.client} when ${node} granted it to ${later.hold.client}: neither knows of the other's.`,
     chain: inOrder(chain),
   };
+}
+
+/**
+ * Whether it had gone by then. A server that ends lets go of its sessions first, which may be seen; of one that could be asked for
+ * some time after that it was not the end.
+ */
+function wasGone(entry: StoredEntry, byNs: number, record: ServiceRecord): boolean {
+  const gone = record.next(entry);
+  if (!gone || gone.atNs > byNs) return false;
+  return !gone.isSampled || record.isWatched(gone.node, gone.atNs, gone.atNs + ENDING_NS);
 }
 
 /** By which word of its own it had become the primary in the place of the one that wrote `old` when it stored `next`. */
@@ -244,6 +255,9 @@ function prolongationLost(
 
 /** What is prolonged in a statement is so by the server's clock, a bit after its time was read. */
 const CLOCKS_MS = 20;
+
+/** A server that ends cannot be asked any more so long after its sessions were let go. */
+const ENDING_NS = 200e6;
 
 /** A server is asked for its role every so often. */
 const ROLE_LATE_NS = 500e6;

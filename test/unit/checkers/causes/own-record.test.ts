@@ -428,6 +428,28 @@ describe('two servers', () => {
     expect(names(anew)).toEqual(['session-lost']);
   });
 
+  it('names no session that had ended long before its server did', () => {
+    const ended = (at: number, isSampled?: true) => {
+      const sampled = isSampled && { isSampled };
+      const told = (lease: LeaseKind, node: string) =>
+        twoHolds(lease, 'p1')
+          .watch(0, 'p2')
+          .role(0.5, 'p1', 'primary')
+          .role(0.5, 'p2', 'replica')
+          .watch(1.9, 'p1', false)
+          .stored(0.999, 'p1', 5, 'c1:7', { log: 'of p1', ...sampled })
+          .stored(at, 'p1', 6, undefined, { log: 'of p1', ...sampled })
+          .stored(2.999, node, 3, 'c2:8', { log: `of ${node}, later`, ...sampled });
+      const replaced = told('session', 'p2').role(2.5, 'p2', 'primary', '1', 2);
+      const anew = told('session', 'p1').watch(2, 'p1').role(2.1, 'p1', 'primary', '2');
+      return [names(replaced)[0], names(anew)[0]];
+    };
+    expect(ended(1.5)).toEqual(['unexplained', 'unexplained']);
+    expect(ended(1.5, true)).toEqual(['unexplained', 'unexplained']);
+    // The server ended, and its sessions first.
+    expect(ended(1.88, true)).toEqual(['session-lost', 'session-lost']);
+  });
+
   it('does, too, where it was late asked for its role, but not where it still said that it is a replica', () => {
     const late = each(undefined, 'p2').role(3.9, 'p2', 'primary', '1', 2);
     expect(names(late)).toEqual(['failover-lost-row']);
