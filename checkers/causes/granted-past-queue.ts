@@ -30,9 +30,15 @@ export function grantedPastQueue(passed: Passed, input: CheckInput): Cause | und
   const evidence = wholeEvidenceOf(input);
   if (!evidence || evidence.majority !== undefined) return undefined;
   const related = new RelatedKeys(input.history.operations.keys);
-  for (const granted of ownStoresOf(passed.by, evidence, related)) {
-    const grant = evidence.readingOf(granted.node)!.changes(granted.key).ofLine(granted.line)!;
-    if (!granted.inTime || isQueue(grant.after)) continue;
+  const kept = ownStoresOf(passed.by, evidence, related)
+    .map((granted) => ({
+      granted,
+      grant: evidence.readingOf(granted.node)!.changes(granted.key).ofLine(granted.line)!,
+    }))
+    .filter(({ granted, grant }) => granted.inTime && !isQueue(grant.after));
+  for (const { granted, grant } of kept) {
+    // What it stored first need not be its grant (a sign that it lives, say), and the place may be gone by when it was granted.
+    if (kept.some(({ granted: { node, line } }) => node === granted.node && line > granted.line)) continue;
     const places = placesOf(passed, granted.node, input.history, evidence, related);
     const [first] = places;
     if (!first || !isBelieved(granted.node, first.atNs, grant.atNs, evidence, 0, 'still')) continue;

@@ -23,6 +23,8 @@ interface Telling {
   watchedFrom?: number;
   quorum?: Quorum;
   commandCount?: number;
+  /** When c1's attempt left. */
+  grantSent?: number;
 }
 
 const pushed = (s: Story) => s.command(1.2, 'r1', 'c2', ['RPUSH', QUEUE, 'c2@1']);
@@ -38,6 +40,7 @@ function told({
   watchedFrom = 0.1,
   quorum = { kind: 'primary' },
   commandCount,
+  grantSent = 2.498,
 }: Telling = {}) {
   const story = new Story().promised({ kind: 'fair' }).up('c1').up('c2');
   story.deployed(quorum).watch(watchedFrom, 'r1');
@@ -49,7 +52,7 @@ function told({
     hold: 1,
   });
   story.grant('c2', 4, { sent: 1, began: 1.001 });
-  story.grant('c1', 2.5, { sent: 2, began: 2.001 }).release('c1', 3);
+  story.grant('c1', 2.5, { sent: 2, began: 2.001, grantSent }).release('c1', 3);
   passed(granted(before(story)).sample(3.2, 'r1').command(3.5, 'r1', 'c1', ['DEL', KEY]));
   const input = story.sample(6, 'r1').input();
   const observations = { ...input.observations, ...(commandCount !== undefined && { commandCount }) };
@@ -107,6 +110,13 @@ describe('named', () => {
     // It gave up, and came back to a place that it had stored before it asked.
     const again = (s: Story) => popped(1.7)(s).command(1.8, 'r1', 'c1', ['RPUSH', QUEUE, 'c1@2']);
     expect(name({ queues: earlier, before: again })).toBe('unexplained');
+  });
+
+  it('but not where the place was removed after the other had stored something, and before its grant', () => {
+    const marks = (s: Story) => s.command(2.4, 'r1', 'c1', ['SET', `{${KEY}}:alive`, 'c1@2', 'PX', '5000']);
+    const removed = (s: Story) => s.command(2.45, 'r1', 'c3', ['LREM', QUEUE, '0', 'c2@1']);
+    expect(name({ granted: (s) => taken(marks(s)), grantSent: 2.3 })).toBe('granted-past-queue');
+    expect(name({ granted: (s) => taken(removed(marks(s))), grantSent: 2.3 })).toBe('unexplained');
   });
 
   it('of its last place alone, if that stood until the grant, whatever its other servers saw', () => {
