@@ -110,6 +110,10 @@ function causeOf(member: Member, taken: Member, evidence: Evidence, observations
   if ([set.by.script.line, by.script.line].some((line) => tellsTime(observations, line))) return undefined;
   const leftMs = score - set.by.serverWallMs - (removal.atNs - set.ranFromNs) / 1e6;
   if (!(leftMs > READING_MS)) return undefined;
+  // And when the next one was granted the permit, or that was over by then, or gone with all others, whatever the clock had done.
+  const found = taken.list[taken.at]!;
+  if (!(leftMs - (found.atNs - removal.atNs) / 1e6 > READING_MS)) return undefined;
+  if (list.slice(gone + 1, taken.at).some(takesAll)) return undefined;
   const jumps = onlyJumpsBetween(node, set.ranFromNs, removal.atNs, leftMs, evidence);
   if (!jumps) return undefined;
   const took = `${by.client} took ${hold.client}'s permit in ${key} out as over by ${node}'s clock (${by.name}), which had jumped ahead`;
@@ -128,6 +132,12 @@ function causeOf(member: Member, taken: Member, evidence: Evidence, observations
       leaseLink(member),
     ].sort((a, b) => a.atNs - b.atNs),
   };
+}
+
+/** Whether it would have taken out whoever stood there: the set was removed as a whole, or lost. */
+function takesAll({ how, by, before, after }: Change): boolean {
+  if (before.exists === 'no' || how === 'sample') return false;
+  return how !== 'command' || (after.exists !== 'yes' && by?.name !== 'ZREM' && by?.name !== 'ZREMRANGEBYSCORE');
 }
 
 /** Up to which score a command took members out; NaN: it does not say. */

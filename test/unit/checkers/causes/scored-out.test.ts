@@ -116,6 +116,19 @@ describe('not named', () => {
     expect(name({ forMs: 1_900 })).toBe('unexplained');
   });
 
+  it('where its time was over by the machine’s own clock when the next one was granted the permit', () => {
+    expect(name({ forMs: 2_500, between: out })).toBe('clock-jumped');
+    expect(name({ forMs: 1_500, between: out })).toBe('unexplained');
+  });
+
+  it('where a stranger removed the whole set after that, and all permits with it', () => {
+    const removed = (s: Story) => s.command(2.5, 'r1', 'stranger', ['DEL', KEY], JUMP_MS);
+    const takesAgain = (s: Story) =>
+      script(s, 2.7, 'c2', ['ZADD', KEY, String(shows(2.7, JUMP_MS) + 60 * LEASE_MS), 'p2']);
+    expect(name({ between: (s) => takesAgain(out(s)) })).toBe('clock-jumped');
+    expect(name({ between: (s) => takesAgain(removed(out(s))) })).not.toBe('clock-jumped');
+  });
+
   it('where nothing moved the clock that is recorded, or it drifted', () => {
     expect(name({ effect: null })).toBe('unexplained');
     expect(name({ effect: { kind: 'clock-drifts', who: ['r1'], gainedMs: 0, ratePpm: 1_000_000 } })).toBe(
