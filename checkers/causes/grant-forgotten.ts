@@ -5,11 +5,11 @@
  * Example: c2 reads, and stands in `{lock:0}:readers`. The server is killed and its data removed; it runs again and has nothing stored.
  * c3 wants to write, its script finds no reader, and stores c3 in `lock:0`.
  *
- * Named where both grants were stored by their own clients on the only server, and all that the earlier one had stored under one name was
- * lost with it (`lost-with-server.ts`). Others may have taken out what was stored for holds whose leases were over. Where it has a time of
+ * Named where both grants were stored by their own clients on the only server, and all that the earlier one had stored under the names
+ * for which the next one looked was lost with it (`lost-with-server.ts`). Others may have taken out what was stored for holds whose leases were over. Where it has a time of
  * day beside it (a score, a field's value), that was not over for the next one: or the next one's script need not have heeded it.
  *
- * Who was granted next must have looked under a key where the earlier grant would have been, by a command of its own or of its script: a
+ * Who was granted next must have looked, when the server ran again, under a key where the earlier grant would have been, by a command of its own or of its script: a
  * lock whose writers never ask for readers grants beside them, whatever its server remembers.
  *
  * Excludes semaphores, of whose permits one may be free whatever was forgotten.
@@ -46,15 +46,22 @@ export function grantForgotten(
   const [one, other] = [first, second].map((hold) => ({ hold, stored: storesOf(hold, node, evidence, related) }));
   if (!one?.stored[0] || !other?.stored[0]) return undefined;
   const [earlier, later] = one.stored[0].line < other.stored[0].line ? [one, other] : [other, one];
-  const last = earlier.stored.at(-1)!;
-  const stored = earlier.stored.filter(({ name }) => name === last.name);
   const isOver = (owner: string, change: Change) => wasLeaseOver(owner, change, history);
   const { client, key: resource } = earlier.hold;
   const next = later.stored[0]!;
-  const lost = lostWithServer(stored, { resource, client, node, next, isOver }, evidence);
-  if (!lost?.left.every((state) => timeOfDayMs(partsOf(state)?.parts.get(last.name)?.value) > next.serverWallMs))
-    return undefined;
-  if (!hasLooked(later.hold, earlier.stored, { node, next }, input.observations)) return undefined;
+  // What was stored beside may have been lost so, and not what the next one's script went by.
+  const looked = [...new Set(earlier.stored.map(({ name }) => name))].flatMap((name) => {
+    const stored = earlier.stored.filter((one) => one.name === name);
+    const lost = lostWithServer(stored, { resource, client, node, next, isOver }, evidence);
+    const isSince = (line: number) => line > (lost?.emptyLine ?? -1);
+    if (!hasLooked(later.hold, stored, { node, next }, input.observations, isSince)) return [];
+    const hadTime = lost?.left.every(
+      (state) => timeOfDayMs(partsOf(state)?.parts.get(name)?.value) > next.serverWallMs,
+    );
+    return [{ last: stored.at(-1)!, lost: hadTime ? lost : undefined }];
+  });
+  const { last, lost } = looked.at(-1) ?? {};
+  if (!last || !lost || looked.some((one) => !one.lost)) return undefined;
   const stood = `${client}'s grant, ${shown(last.name, 60)} in ${last.key}`;
   const granted = ({ client, fromNs, key, evidence }: Hold) => ({
     atNs: fromNs,

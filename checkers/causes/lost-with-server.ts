@@ -34,6 +34,8 @@ export type Changes = readonly Change[];
 export interface LostWithServer {
   /** Of each of them what its key held when the old process had printed all that is known of it. */
   readonly left: readonly StoredState[];
+  /** The look that showed that the server had nothing: who looked before that found what was lost. */
+  readonly emptyLine: number;
   /** Of the fault, what it did. */
   readonly did: string;
   /** The fault, and that the server had nothing when it ran again. */
@@ -75,6 +77,7 @@ export function lostWithServer(
   if (!lists.every((list) => list.every((change) => isRightful(change, lists, isOver)))) return undefined;
   return {
     left,
+    emptyLine: empty[0],
     did: record.did,
     links: [
       { atNs: record.atNs, text: record.did, history: record.i },

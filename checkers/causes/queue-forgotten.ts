@@ -38,7 +38,8 @@ export function queueForgotten(passed: Passed, input: CheckInput): Cause | undef
     !storedLately(owner, change, lists, lastsMs);
   const { client, key: resource } = waiter;
   const lost = lostWithServer(places, { resource, client, node, next, isOver }, evidence);
-  if (!lost || !hasLooked(by, places, { node, next }, input.observations)) return undefined;
+  const isSince = (at: number) => lost !== undefined && at > lost.emptyLine;
+  if (!lost || !hasLooked(by, places, { node, next }, input.observations, isSince)) return undefined;
   const stood = `${waiter.client}'s place ${shown(last.name, 60)} in ${last.key}`;
   return {
     name: 'node-forgot',

@@ -36,6 +36,8 @@ interface Told {
   model?: LockModel;
   look?: { at?: number; runId?: string; isEmpty?: true };
   brokeOff?: number;
+  /** When c3's attempt left. */
+  grantSent?: number;
 }
 
 const wall = (seconds: number) => String(EPOCH_WALL_MS + seconds * 1000);
@@ -54,6 +56,7 @@ function causeOf({
   model = { kind: 'read-write' },
   look: { at = 2.01, runId = 'run-2', ...look } = { isEmpty: true },
   brokeOff = 1.602,
+  grantSent,
 }: Told = {}) {
   const story = new Story().promised(model);
   for (const client of ['c1', 'c2', 'c3', 'c4']) story.up(client);
@@ -65,7 +68,16 @@ function causeOf({
     .watch(brokeOff, 'r1', false)
     .watch(2, 'r1')
     .sample(at, 'r1', { runId, ...look });
-  script(after(story).grant('c3', 2.5, { mode: 'write', sent: 2.4 }), 2.4995, 'c3', ...writes);
+  script(
+    after(story).grant('c3', 2.5, {
+      mode: 'write',
+      sent: (grantSent ?? 2.5) - 0.1,
+      ...(grantSent !== undefined && { grantSent }),
+    }),
+    2.4995,
+    'c3',
+    ...writes,
+  );
   const input = story.release('c1', 4).release('c3', 4.1).sample(9, 'r1', { runId }).input();
   const [violation] = mutualExclusion.check(input).violations.filter(({ class: name }) => name === 'exclusion');
   for (const { history, observation } of violation?.cause.chain ?? []) {
@@ -91,6 +103,18 @@ it('is named of a set without times, too, and of one that never ends', () => {
 
 describe('unexplained', () => {
   const name = (told: Told) => causeOf(told).name;
+
+  it('where somebody had removed what the next one looked for, and something else was lost that had been stored beside', () => {
+    const stores = [...reads(6), ['SET', `{${KEY}}:until`, '7', 'PX', '5000']];
+    expect(name({ stores })).toBe('node-forgot');
+    expect(name({ stores, before: (s) => s.command(1.3, 'r1', 'stranger', ['DEL', READERS]) })).toBe('unexplained');
+  });
+
+  it('where the next one looked before the server was killed, and never again', () => {
+    const looks: Telling = (s) => s.command(1.3, 'r1', 'c3', ['ZCARD', READERS]);
+    expect(name({ before: looks, grantSent: 1.2 })).toBe('node-forgot');
+    expect(name({ before: looks, grantSent: 1.2, writes: [WRITES] })).toBe('unexplained');
+  });
 
   it('where no fault tells that it was killed, or that it forgot', () => {
     expect(name({ effects: ['killed'] })).toBe('unexplained');

@@ -23,6 +23,8 @@ interface Telling {
   /** For how long a place lasts. */
   leaseMs?: number;
   /** By whom, when and for what r1 is asked whether anybody is queued, before c1 is granted the lock. */
+  /** When c1's attempt left. */
+  asked?: number;
   looked?: { by?: string; at?: number; under?: string };
 }
 
@@ -40,6 +42,7 @@ function cause({
   look: { at = 2.01, runId = 'run-2', ...look } = { isEmpty: true },
   brokeOff = killed + 0.002,
   leaseMs = 5_000,
+  asked = 2.201,
   looked: { by = 'c1', at: lookedAt = 2.498, under = QUEUE } = {},
 }: Telling = {}) {
   const story = fairStory(deadline);
@@ -54,7 +57,9 @@ function cause({
     .sample(at, 'r1', { runId, ...look });
   after(story).command(lookedAt, 'r1', by, ['LINDEX', under, '0']);
   story.grant('c2', 4, { sent: 1, began: 1.001, leaseMs });
-  story.grant('c1', 2.5, { sent: 2.2, began: 2.201 }).release('c1', 3);
+  story
+    .grant('c1', 2.5, { sent: asked - 0.001, began: asked, ...(asked < 2 && { grantSent: asked }) })
+    .release('c1', 3);
   story.take(2.499, 'r1', 'c1', 'c1@2').sample(3.2, 'r1', { runId }).command(3.5, 'r1', 'c1', ['DEL', KEY]);
   const input = story.take(3.999, 'r1', 'c2', 'c2@1').sample(6, 'r1', { runId }).input();
   const [violation] = fifo.check(input).violations;
@@ -84,6 +89,12 @@ it('is told of the kill that came after, and of none before', () => {
 
 describe('unexplained', () => {
   const name = (telling: Telling) => cause(telling)?.name;
+
+  it('where the other one looked before the server was killed, and never again', () => {
+    const looked = { at: 1.56 };
+    expect(name({ asked: 1.54, looked: { at: 2.498 } })).toBe('node-forgot');
+    expect(name({ asked: 1.54, looked })).toBe('unexplained');
+  });
 
   it('where no fault tells that it was killed, or that it forgot', () => {
     expect(name({ effects: ['killed'] })).toBe('unexplained');
