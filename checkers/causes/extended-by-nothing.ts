@@ -7,7 +7,8 @@
  * Named where the value was certainly there, and was certainly removed by EXPIRE or one of its kin that counts from now, sent
  * by the holder's client while it extended this hold, or renewed it by itself; that extension was confirmed to the harness.
  *
- * Excludes times of day (EXPIREAT), which a server's clock may have overtaken; extensions that failed or were not answered;
+ * Excludes what came over another connection than the grant, where an operation of another hold before failed or was not answered: what was
+ * sent for that may come late; times of day (EXPIREAT), which a server's clock may have overtaken; extensions that failed or were not answered;
  * and, as it is tried after `released-by-itself`, what ran within another release of the key as well.
  */
 
@@ -33,6 +34,7 @@ export function extendedByNothing({ history }: CheckInput): Reason {
     if (!by || !FROM_NOW.has(by.name) || removal?.client !== hold.client) return undefined;
     const extension = extensionAt(removal.ranNs, hold, history);
     if (!extension) return undefined;
+    if (removal.source !== earlier.write.source && mayBeOfBefore(extension.sentNs, hold, history)) return undefined;
     const gave = `${hold.client} gave ${key} no time to live (${by.name}), which deletes it`;
     const asked = `was to extend its hold #${hold.id} by ${durationOfMs(extension.leaseMs)}`;
     return {
@@ -48,6 +50,17 @@ export function extendedByNothing({ history }: CheckInput): Reason {
       ],
     };
   };
+}
+
+/** Whether the client was told before to release or extend another hold of the key, and that did not succeed. */
+function mayBeOfBefore(sentNs: number, { client, key, id }: Hold, { operations: ops }: History): boolean {
+  const [who, which] = [ops.clients.indexOf(client), ops.keys.indexOf(key)];
+  for (let row = 0; row < ops.count && ops.sentNs[row]! < sentNs; row++) {
+    if (ops.client[row] !== who || ops.key[row] !== which || ops.outcome[row] === OUTCOME.ok) continue;
+    if (ops.op[row] !== OP.release && ops.op[row] !== OP.extend) continue;
+    if (ops.id[ops.hold[row]!] !== id) return true;
+  }
+  return false;
 }
 
 /** What the hold was extended by, where that was confirmed, and under way at that instant. */
