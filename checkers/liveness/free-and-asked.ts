@@ -9,15 +9,17 @@
  * Nothing is judged while a fault was in force that was not on clients only, or within 10 s after; while machine or harness stood
  * still; and as long as a step of the wall clock may make leases longer. Nor is an acquire while its own client was struck.
  */
+
 import { byKey, sortedBy } from '../../harness/record/facts/by-key.js';
 import { namesOfClient } from '../../harness/record/facts/clients.js';
 import { deadlineMs, declaredMs } from '../../harness/record/facts/deadlines.js';
 import { effectsOf, type Footprint, SETTLE_NS } from '../../harness/record/facts/effects.js';
 import { holdsOf } from '../../harness/record/facts/holds.js';
 import { intervalsOf } from '../../harness/record/facts/intervals.js';
+import { longestLeaseMs } from '../../harness/record/facts/longest-lease.js';
 import { attemptSentNs, trustedClients } from '../../harness/record/facts/operations.js';
 import { releasesAnsweredNs } from '../../harness/record/facts/releases-answered.js';
-import { NOTICE, OP, OUTCOME } from '../../harness/record/history-table.js';
+import { OP, OUTCOME } from '../../harness/record/history-table.js';
 import type { History } from '../../harness/vocabulary/history.js';
 
 /** Beside the lease: how late a sound lock may be. */
@@ -143,14 +145,6 @@ function takenByKey(history: History): Span[][] {
 
 function isTaken({ operations: { outcome, reason, reasons } }: History, row: number): boolean {
   return outcome[row] === OUTCOME.fail && TAKEN.has(reasons[reason[row]!] ?? '');
-}
-
-export function longestLeaseMs({ operations: ops, notices }: History): number {
-  let longest = 0;
-  for (let row = 0; row < ops.count; row++) if (ops.leaseMs[row]! > longest) longest = ops.leaseMs[row]!;
-  for (let at = 0; at < notices.count; at++)
-    if (notices.type[at] === NOTICE.renewed && notices.leaseMs[at]! > longest) longest = notices.leaseMs[at]!;
-  return longest;
 }
 
 /** Times of which nothing is said of any key. */

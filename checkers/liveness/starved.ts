@@ -13,9 +13,11 @@
  * Excludes waits during which no request was sent (`waiting` asks about these); independent nodes, unless the record proves
  * that no majority was left: those who ask may split the votes.
  */
+
 import { deadlineMs } from '../../harness/record/facts/deadlines.js';
 import { mishaps } from '../../harness/record/facts/faults.js';
 import { holdsOf } from '../../harness/record/facts/holds.js';
+import { longestLeaseMs } from '../../harness/record/facts/longest-lease.js';
 import { missingObservations } from '../../harness/record/facts/missing-observations.js';
 import { duration, durationOfMs, moment, plural } from '../../harness/record/facts/words.js';
 import type { History } from '../../harness/vocabulary/history.js';
@@ -24,7 +26,7 @@ import type { Checker, CheckInput } from '../../harness/vocabulary/run.js';
 import type { CheckerFindings, Violation } from '../../harness/vocabulary/verdict.js';
 import { unexplained } from '../causes/unexplained.js';
 import { tooManyCommands } from '../causes/whole-evidence.js';
-import { longestLeaseMs, longWishes, patienceOf } from './free-and-asked.js';
+import { longWishes, patienceOf } from './free-and-asked.js';
 import { deadlocksOf } from './liveness.js';
 import { type Starvation, starvationsOf } from './starvation.js';
 

@@ -29,6 +29,7 @@ import { mishaps } from '../../harness/record/facts/faults.js';
 import { firstIndex } from '../../harness/record/facts/first-index.js';
 import { holdsOf } from '../../harness/record/facts/holds.js';
 import { type Intervals, intervalsOf } from '../../harness/record/facts/intervals.js';
+import { longestLeaseMs } from '../../harness/record/facts/longest-lease.js';
 import { missingObservations } from '../../harness/record/facts/missing-observations.js';
 import { attemptSentNs, trustedClients } from '../../harness/record/facts/operations.js';
 import { majorityOf } from '../../harness/record/facts/quorum.js';
@@ -39,7 +40,7 @@ import type { History, HistoryEvent } from '../../harness/vocabulary/history.js'
 import type { Checker, CheckInput } from '../../harness/vocabulary/run.js';
 import type { CheckerFindings, Violation } from '../../harness/vocabulary/verdict.js';
 import { unexplained } from '../causes/unexplained.js';
-import { blockedBy, endsOfClients, endsWithProcess, GRACE_NS, longestLeaseMs, silenceNs } from './free-and-asked.js';
+import { blockedBy, endsOfClients, endsWithProcess, GRACE_NS, silenceNs } from './free-and-asked.js';
 import { reported } from './reported.js';
 import { type Starvation, starvationsOf } from './starvation.js';
 
