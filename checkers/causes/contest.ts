@@ -166,11 +166,12 @@ function leaves(write: KeyWrite, owner: string): boolean {
 /**
  * Whether the one who got the key asked what it holds: by the command that stored, or in whose answer that is told, or before that in the
  * same attempt, but not before the key may have gone. Say c2's plain SET stores whatever is there: it is granted the lock be the key lost
- * or not. Of a third one no attempt is known.
+ * or not, and be it for another one who was let in before. Of a third one no attempt is known.
  */
 export function hasAsked({ earlier, later, gone, tenure, key }: Contest, evidence: Evidence): boolean {
-  if (!gone.blind) return true;
-  if (gone !== later.write) return false;
+  const { write } = later;
+  if (gone.blind && gone !== write) return false;
+  if (!write.blind) return true;
   const [loss] = tenure.losses;
   const mayHaveFoundNone = ({ observation, atNs }: KeyWrite) => {
     // What a server prints is in order; that it was evicted or over is learnt of at some time after.
@@ -178,14 +179,14 @@ export function hasAsked({ earlier, later, gone, tenure, key }: Contest, evidenc
     return atNs >= (loss?.ranFromNs ?? earlier.write.atNs);
   };
   return evidence
-    .writes(gone.node, key)
+    .writes(write.node, key)
     .some(
-      (write) =>
-        write.client === later.hold.client &&
-        write.ranNs > later.hold.grantSentNs - RECKONING_NS &&
-        write.observation < gone.observation &&
-        mayHaveFoundNone(write) &&
-        !write.blind,
+      (ask) =>
+        ask.client === later.hold.client &&
+        ask.ranNs > later.hold.grantSentNs - RECKONING_NS &&
+        ask.observation < write.observation &&
+        mayHaveFoundNone(ask) &&
+        !ask.blind,
     );
 }
 

@@ -17,6 +17,7 @@ import { type Change, ownersBy, stores } from '../../harness/record/facts/comman
 import type { Evidence } from '../../harness/record/facts/evidence.js';
 import { RECKONING_NS } from '../../harness/record/facts/key-writes.js';
 import { type Contest, grantLink, leaseLink, type Reason } from './contest.js';
+import { keptItsData } from './meanwhile.js';
 import { mayGoByWrongClock } from './told-time.js';
 
 export const grantedBeside: Reason = (contest, evidence) => {
@@ -30,6 +31,8 @@ export const grantedBeside: Reason = (contest, evidence) => {
   const loss = evidence.readingOf(write.node)?.changes(key).lossOf(owner, reached!.observation);
   if (loss && loss.ranFromNs <= later.hold.fromNs) return undefined;
   if (evidence.clockGains(write.node, reached!.ranNs, write.ranNs).length > 0) return undefined;
+  // What it had may have been all of another server's by then.
+  if (evidence.isReplicated && !keptItsData(write.node, reached!.atNs, write.atNs, evidence)) return undefined;
   if (mayGoByWrongClock(contest, write, evidence) || hasLostBeside(contest, evidence)) return undefined;
   const stood = `${write.node} had ${earlier.hold.client} in ${key}`;
   return {
