@@ -10,7 +10,8 @@
  * over; and the holder's own request had been given what its clock showed, and none a time since, from which the lease was not over
  * by then: without that there is no time to compare. Or where a fault had so set the holder's clock back when it was granted, its
  * request was given what that clock showed, and the script that took over what a clock showed that nothing moved, later than that, and
- * than any time that the holder gave since, by more than the key was stored for. The argument counts for what it shows, and not that a
+ * than any time that the holder gave since, by more than the key was stored for. By clocks that all were right it must not have been
+ * over: else none had to be off for that. The argument counts for what it shows, and not that a
  * clock was off: locks that send no time of day are not meant.
  *
  * Excludes clocks that drifted or went to and fro, servers whose own clock was off, and commands without a script: a SET that
@@ -51,7 +52,10 @@ export function takenOverByClock({ observations, history }: CheckInput): Reason 
     const storedMs = holders && timeGiven(write, holders, clocks);
     // What told no time left none behind: the script found one of before, or none.
     if (storedMs === undefined) return undefined;
-    if (!isOver(lastStored(storedMs, holders!, contest, evidence, clocks), toldMs, contest)) return undefined;
+    const last = lastStored(storedMs, holders!, contest, evidence, clocks);
+    if (!isOver(last.ms, toldMs, contest)) return undefined;
+    // Then no clock had to be off for that: say a renewal gave no time of day, and the script goes by the grant's.
+    if (isOver(last.rightMs, toldMs - takers!.offsetMs, contest)) return undefined;
     if (takers!.move) {
       if (takers!.offsetMs < 0 || toldMs <= gone.before!.expires.untilMs) return undefined;
       const took = `${gone.client} took ${key} over by its own clock (${gone.command}), which was ${durationOfMs(takers!.offsetMs)} ahead`;
@@ -106,14 +110,17 @@ function timeGiven(
   return request?.type === 'command' ? timeIn(request.argv, serverWallMs + offsetMs) : undefined;
 }
 
-/** The latest time that the holder's requests for the key were given since, be it by a clock that was set right: it asks for more time. */
+/**
+ * The latest time that the holder's requests for the key were given since, be it by a clock that was set right: it asks for more time.
+ * `rightMs`: what a right clock would have shown for it.
+ */
 function lastStored(
   storedMs: number,
   { offsetMs }: Setting,
   { earlier: { hold, write }, gone, key }: Contest,
   evidence: Evidence,
   { observations }: { observations: Observations },
-): number {
+): { ms: number; rightMs: number } {
   const since = [...new Set([write.node, gone.node])].flatMap((node) =>
     evidence.writes(node, key).filter(({ client, observation }) => {
       return client === hold.client && observation > write.observation && observation < gone.observation;
@@ -122,9 +129,11 @@ function lastStored(
   const given = since.flatMap(({ observation, serverWallMs }) => {
     const request = observations.line(observation);
     const bounds = { fromMs: storedMs, untilMs: serverWallMs + Math.max(0, offsetMs) + LOOKED_WITHIN_MS };
-    return request?.type === 'command' ? timesIn(request.argv, bounds) : [];
+    const times = request?.type === 'command' ? timesIn(request.argv, bounds) : [];
+    return times.map((ms) => ({ ms, rightMs: serverWallMs }));
   });
-  return Math.max(storedMs, ...given);
+  const all = [{ ms: storedMs, rightMs: storedMs - offsetMs }, ...given];
+  return { ms: Math.max(...all.map(({ ms }) => ms)), rightMs: Math.max(...all.map(({ rightMs }) => rightMs)) };
 }
 
 /** Whether, by the two times, more had passed than the key was stored for; by the server's clock it was not over. */

@@ -464,8 +464,15 @@ describe('taken-over-by-clock, where the clock of the holder was behind', () => 
     expect(names({ by: 'stranger' })).not.toContain('taken-over-by-clock');
     const extended = (story: Story) =>
       story.extend('c1', 3.2, 5_000).command(3.2, 'r1', 'c1', ['PEXPIRE', KEY, '5000']);
-    expect(names({ offsetMs: -400, leaseMs: 500, before: extended })).toEqual(['taken-over-by-clock']);
+    expect(names({ offsetMs: -400, leaseMs: 1_200, before: extended })).toEqual(['taken-over-by-clock']);
     expect(names({ offsetMs: 400, leaseMs: 500, before: extended })).toEqual(['unexplained']);
+  });
+
+  it('is not where it had been extended without a time of day, and by a right clock the time of the grant was over as well', () => {
+    const extended = (story: Story) =>
+      story.extend('c1', 3.2, 5_000).command(3.2, 'r1', 'c1', ['PEXPIRE', KEY, '5000']);
+    expect(names({ leaseMs: 1_100, before: extended })).toEqual(['taken-over-by-clock']);
+    expect(names({ leaseMs: 900, before: extended })).toEqual(['unexplained']);
   });
 
   it('is not where the holder asked for more time since by a clock that had been set right', () => {
@@ -575,6 +582,22 @@ describe('taken-over-by-clock', () => {
     ]);
     const seconds = ((EPOCH_WALL_MS + 23_000) / 1_000).toFixed(0);
     expect(names({ toldMs: seconds })).toEqual(['taken-over-by-clock']);
+  });
+
+  it('is not where the holder had extended it without a time of day, and by a right clock its grant was over as well', () => {
+    const takenAt = (at: number) => {
+      const story = new Story().up('c1').up('c2').watch(0, 'r1').sample(0.5, 'r1').grant('c1', 1).grant('c2', at);
+      const effects: FaultEffect[] = [{ kind: 'clock-jumped', who: ['c2'], offsetMs: 20_000 }];
+      byScript(story.fault(0.6, 0, 'clock', 'strike', { targets: ['c2'], effects }), NOW);
+      story.extend('c1', 4).command(4.001, 'r1', 'c1', ['PEXPIRE', KEY, '5000']);
+      const now = String(EPOCH_WALL_MS + at * 1_000 + 19_999);
+      story.command(at - 0.001, 'r1', 'c2', ['EVAL', 'script', '1', KEY, 'value-of-c2', '5000', now]);
+      for (const argv of taken) story.command(at - 0.001, 'r1', 'lua', argv);
+      return causeNames(story.release('c1', 8.5).release('c2', 8.6));
+    };
+    expect(takenAt(5.9)).toEqual(['taken-over-by-clock']);
+    expect(takenAt(6.1)).toEqual(['unexplained']);
+    expect(takenAt(8)).toEqual(['unexplained']);
   });
 
   it('is not where it was told no such time', () => {
