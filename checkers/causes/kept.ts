@@ -22,6 +22,7 @@ import type { History, Observations } from '../../harness/vocabulary/history.js'
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Violation } from '../../harness/vocabulary/verdict.js';
 import { READING_MS } from './meanwhile.js';
+import { isLeftByClients } from './stored-by-asking.js';
 
 const LOSING: ReadonlySet<string> = new Set([
   'killed',
@@ -59,10 +60,11 @@ export function serversKeptAll(input: CheckInput, span: TimeSpan, steady: boolea
 
 /**
  * Whether a lock that was refused to a probe as held was so although all that any client had stored must have ended, if the lock
- * had given it the lease that it was asked for and the deadline that it declares: the probe went on for longer than both, and
- * a key that was stored by a clock that was ahead had ended before it began.
+ * had given it the lease that it was asked for and the deadline that it declares: the probe went on for longer than both, a
+ * key that was stored by a clock that was ahead had ended before it began, and no stranger had left anything there.
  */
-export function allLeasesHadEnded({ untilNs, evidence }: Violation, { history }: CheckInput): boolean {
+export function allLeasesHadEnded({ key, untilNs, evidence }: Violation, input: CheckInput): boolean {
+  const { history } = input;
   const probe = history.event(evidence.at(-1) ?? -1);
   if (probe?.type !== 'probe' || (probe.reason !== 'held' && probe.reason !== 'queued-behind')) return false;
   const { leaseMs, count } = history.operations;
@@ -75,7 +77,8 @@ export function allLeasesHadEnded({ untilNs, evidence }: Violation, { history }:
     effect.kind === 'clock-jumped' ? latestNs + Math.max(0, effect.offsetMs) * 1e6 : Number.POSITIVE_INFINITY,
   );
   const triedNs = probe.afterMs * 1e6;
-  return triedNs > lastNs && ahead.every((endNs) => endNs + lastNs < untilNs - triedNs);
+  if (!(triedNs > lastNs && ahead.every((endNs) => endNs + lastNs < untilNs - triedNs))) return false;
+  return isLeftByClients(key, input);
 }
 
 function onServers(history: History, kinds: ReadonlySet<string>): EffectSpan[] {

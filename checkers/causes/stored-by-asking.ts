@@ -23,13 +23,8 @@ export function isStoredByAsking(
   trying?: { client: string; fromNs: number },
 ): boolean {
   const evidence = wholeEvidenceOf(input);
-  const keys = [...new Set([...input.config.keys, ...input.history.operations.keys])];
   const acquireAt = acquiresOf(input.history, key);
-  const changes = (evidence?.nodes ?? []).flatMap((node) => {
-    const reading = evidence!.readingOf(node);
-    const names = [...(reading?.keys() ?? [])].filter((name) => runKeyOf(name, keys) === key);
-    return names.flatMap((name) => reading!.changes(name).list.map((change) => ({ node, change })));
-  });
+  const changes = evidence ? changesOf(key, input, evidence) : [];
   const isStored = ({ after, line }: Change) => ownersBy(after, line).some((owner) => ownerIs(stored, owner));
   const strangers = changes.filter(({ node, change }) => isStrangers(node, change, evidence!));
   if (strangers.some(({ change }) => isStored(change) || keepsForEver(change))) return false;
@@ -42,6 +37,28 @@ export function isStoredByAsking(
       return acquireAt(client, atNs) !== undefined && !isReleasing(client, ranFromNs, atNs, input.history);
     })
   );
+}
+
+/**
+ * Whether what stands under a key certainly is as clients left it: all commands on it are known, and no stranger's left anything there,
+ * be it what a client had stored, for longer.
+ */
+export function isLeftByClients(key: string, input: CheckInput): boolean {
+  const evidence = wholeEvidenceOf(input);
+  if (!evidence) return false;
+  return !changesOf(key, input, evidence).some(
+    ({ node, change }) => change.after.exists !== 'no' && isStrangers(node, change, evidence),
+  );
+}
+
+/** All that became of a key, and of those that are named after it, on any node. */
+function changesOf(key: string, { config, history }: CheckInput, evidence: Evidence) {
+  const keys = [...new Set([...config.keys, ...history.operations.keys])];
+  return evidence.nodes.flatMap((node) => {
+    const reading = evidence.readingOf(node);
+    const names = [...(reading?.keys() ?? [])].filter((name) => runKeyOf(name, keys) === key);
+    return names.flatMap((name) => reading!.changes(name).list.map((change) => ({ node, change })));
+  });
 }
 
 /** Whether somebody unknown did it, and it did not come from a primary. */

@@ -441,6 +441,19 @@ describe('a deadlock', () => {
     expect(deadlock(whole({ reason: 'connection lost' }))).toBe('unexplained');
   });
 
+  it('is not, where a stranger stored what was in the way, or made it last', () => {
+    const left = (argv: string[], by = 'stranger') =>
+      deadlock(whole().command(0.999, 'r1', 'c1', ['SET', KEY, 'of-c1', 'PX', '5000']).command(1.5, 'r1', by, argv));
+    expect(left(['SET', KEY, 'maintenance'])).toBe('unexplained');
+    expect(left(['SET', `${KEY}:gate`, 'shut'])).toBe('unexplained');
+    expect(left(['PERSIST', KEY])).toBe('unexplained');
+    expect(left(['DEL', KEY])).toBe('lock');
+    expect(left(['GET', KEY])).toBe('lock');
+    expect(left(['PERSIST', KEY], 'c1')).toBe('lock');
+    expect(left(['SET', 'lock:1', 'of another key'])).toBe('lock');
+    expect(deadlock(whole().command(2.5, 'r1', 'stranger', ['SET', KEY, 'maintenance']))).toBe('unexplained');
+  });
+
   it('is not, where a key may have been stored by a clock that was ahead', () => {
     expect(deadlock(jumped(10, 4_900))).toBe('lock');
     expect(deadlock(jumped(10, 5_100))).toBe('unexplained');
