@@ -89,7 +89,11 @@ class AtNode {
     const looked = this.lookedAt();
     // Of a server of which nothing was seen nothing was looked at.
     const changesOf = (name: string) => evidence.readingOf(node)!.changes(name);
-    const [record] = looked.flatMap((name) => this.record(name, changesOf(name)) ?? []);
+    const records = looked.map((name) => ({ name, record: this.record(name, changesOf(name)) }));
+    const [record] = records.flatMap((one) => one.record ?? []);
+    // Another one that names the holder, and stands for a reason that is not known, may be all that refuses them.
+    if (record && records.some((one) => !one.record && this.mayNameHolder(one.name, changesOf(one.name))))
+      return undefined;
     if (record) return record;
     // Whatever they find beside the queue may be what refuses them.
     if (looked.some((name) => this.mayBeRecord(name))) return undefined;
@@ -123,6 +127,16 @@ class AtNode {
     return this.statesOf(name).some(
       ({ exists, held }) => exists !== 'no' && (!held || held.type === 'string' || held.type === 'hash'),
     );
+  }
+
+  /** Whether something may be there by which the lock says who holds; a count under another name is of tokens, say. */
+  private mayNameHolder(name: string, changes: KeyChanges): boolean {
+    if (!this.mayBeRecord(name) || !this.names(name, changes, this.input)) return false;
+    if (name === this.blocked.key) return true;
+    return !this.statesOf(name).every((state) => {
+      const by = ownersOf(state).map((owner) => storedBy(state, owner));
+      return by.length > 0 && by.every((one) => one && isCount(one));
+    });
   }
 
   /** Which command stored this owner, where it was there from the first ask to the last. */

@@ -227,6 +227,28 @@ describe('a key that stands', () => {
     expect(kept((story) => story)).toEqual(['unexplained']);
   });
 
+  it('is not said to be all where the key itself stands for a reason that is not known', () => {
+    const LAST = `${KEY}:last`;
+    const asksBoth = (story: Story, at: number, client: string) =>
+      story
+        .command(at, 'r1', client, ['EVAL', 'script', '2', KEY, LAST, `of-${client}`])
+        .command(at, 'r1', 'lua', ['get', LAST])
+        .command(at, 'r1', 'lua', ['exists', KEY]);
+    /** c1, who was granted it twice, is named as the last holder; then `by` stores the key. */
+    const named = (by: string, argv = ['SET', KEY, 'of-c3']) => {
+      const story = begun(['r1'], undefined, { from: argv[1] === KEY ? 3.1 : 99, owner: 'of-c3' })
+        .grant('c1', 2.3)
+        .release('c1', 2.5);
+      for (const [n, at] of [0.999, 2.299].entries())
+        asksBoth(story, at, 'c1').command(at, 'r1', 'lua', ['set', LAST, `c1:${n}`]);
+      story.refused('c3', 3, 4).command(3.1, 'r1', by, argv);
+      return blockerBetween(wants(story, 25, 12, asksBoth).input(), KEY, ns(12), ns(25))?.sentence;
+    };
+    expect(named('stranger')).toBeUndefined();
+    expect(named('c3')).toContain('stands on r1 with');
+    expect(named('stranger', ['SET', OTHER, 'of-c3'])).toContain("lock:0:last stands on r1 with c1's c1:1");
+  });
+
   describe('that was stored for long', () => {
     const LONG_MS = 5_000_000;
     const long = () =>
