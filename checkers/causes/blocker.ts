@@ -19,14 +19,16 @@
 
 import { type KeyChanges, ownersOf, partsOf, storedBy, stores } from '../../harness/record/facts/commands/changes.js';
 import type { Origin, StoredState } from '../../harness/record/facts/commands/state.js';
+import { deadlineMs } from '../../harness/record/facts/deadlines.js';
 import type { Evidence } from '../../harness/record/facts/evidence.js';
+import { longestLeaseMs } from '../../harness/record/facts/longest-lease.js';
 import { durationOfMs, listed, moment, plural } from '../../harness/record/facts/words.js';
 import { shown } from '../../harness/record/schemas/foreign-text.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Cause, CauseLink } from '../../harness/vocabulary/verdict.js';
 import { type Ask, runKeyOf } from './asks.js';
 import { Departures, type Gone } from './departures.js';
-import { isByRightClocks } from './meanwhile.js';
+import { isByRightClocks, READING_MS, wasMovedBetween } from './meanwhile.js';
 import { isStoredByAsking } from './stored-by-asking.js';
 
 /** A key that was asked for in vain, ns since the epoch. */
@@ -213,11 +215,19 @@ class AtNode {
         change.atNs <= this.untilNs &&
         change.after.expires.fromMs > change.before.expires.untilMs,
     );
-    const prolonged = longer.filter(({ atNs }) => atNs > gone.atNs);
+    const isMisled = longer.some(
+      ({ by: one, atNs }) => one?.client !== undefined && !isByRightClocks(one, atNs, this.evidence),
+    );
+    if (isMisled) return undefined;
+    // What is read when its client is gone may have run before.
+    const prolonged = longer.filter(({ ranFromNs }) => ranFromNs > gone.atNs);
     const who = [...new Set(prolonged.map((change) => change.by?.client))];
     if (prolonged.length > 0) {
       if (who.includes(undefined)) return undefined;
       const [change] = prolonged;
+      const latest = prolonged.at(-1)!;
+      const givenMs = last.expires.fromMs - latest.by!.serverWallMs;
+      if (this.hasPassed(givenMs, latest.ranFromNs)) return undefined;
       const others = who.filter((client) => client !== by.client) as string[];
       const names = others.length > 0 ? listed(others) : by.client!;
       return {
@@ -235,8 +245,14 @@ class AtNode {
     // What others had prolonged before was not stored to last that long.
     if (longer.some((change) => change.by?.client !== by.client)) return undefined;
     const ttlMs = last.expires.fromMs - by.serverWallMs;
-    if (ttlMs <= this.input.config.leaseMs || !isByRightClocks(by, by.atNs, this.evidence)) return undefined;
+    if (ttlMs <= this.input.config.leaseMs || this.hasPassed(ttlMs, by.atNs)) return undefined;
+    if (!isByRightClocks(by, by.atNs, this.evidence)) return undefined;
     return { name: 'outlives-its-lease', text: `stored to last for ${durationOfMs(ttlMs)}`, chain: [] };
+  }
+
+  /** Whether so long had passed when they asked last. What stands all the same does so by a clock that was put back. */
+  private hasPassed(givenMs: number, sinceNs: number): boolean {
+    return (this.untilNs - sinceNs) / 1e6 > givenMs + READING_MS;
   }
 
   /** Which end of a list, or of a sorted set, enough of the asks looked at as its head. */
@@ -253,6 +269,7 @@ class AtNode {
     const whose = this.goneOwner(name, changes, head);
     if (!whose) return undefined;
     const { by, gone } = whose;
+    if (this.mayEndLate(by)) return undefined;
     return {
       name: 'queue-head-gone',
       sentence: `The head of the queue ${name} on ${this.node} is ${by.client}'s place ${shown(head, 60)}; ${gone.text} at ${moment(gone.atNs)}, and the place stays.`,
@@ -266,6 +283,13 @@ class AtNode {
         ...this.lookLinks(name),
       ],
     };
+  }
+
+  /** Whether a place that is to end by the server's clock may stand for longer because that was moved. */
+  private mayEndLate({ atNs }: Origin): boolean {
+    const { history } = this.input;
+    if (deadlineMs(history, 'place', longestLeaseMs(history)) === Number.POSITIVE_INFINITY) return false;
+    return wasMovedBetween(this.node, atNs, this.untilNs, this.evidence);
   }
 
   /** The first and the last of those who asked and found it there. */

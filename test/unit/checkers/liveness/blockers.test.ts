@@ -8,6 +8,7 @@ import { starved } from '../../../../checkers/liveness/starved.js';
 import type { StoredState } from '../../../../harness/record/facts/commands/state.js';
 import { Evidence } from '../../../../harness/record/facts/evidence.js';
 import type { FaultEffect } from '../../../../harness/vocabulary/history.js';
+import type { Deadlines } from '../../../../harness/vocabulary/protocol.js';
 import { EPOCH_WALL_MS, KEY, LEASE_MS, ns, Story } from '../build.js';
 import { abandoned, asksSet, begun, QUEUE, wants } from './starving.js';
 
@@ -295,6 +296,79 @@ describe('a key that stands', () => {
       expect(prolonged(23, 'c3', 2 * LONG_MS)).toEqual(['outlives-its-lease']);
       expect(prolonged(9, 'c3', LONG_MS / 2)).toEqual(['outlives-its-lease']);
     });
+  });
+});
+
+describe('a clock of the server that was put back, by which something stands for longer than it was given', () => {
+  const JUMP_MS = 30_000;
+
+  /**
+   * The clock of r1, or whose it is told, jumps ahead at 2.5 s and is set right at 4 s; c3 is granted the key at 3 s and killed at
+   * 3.7 s; c2 asks from 8 s on.
+   */
+  const stood = (set: string[], prolonged?: { at: number; ranS?: number; argv: string[] }, by = 'c3', whose = 'r1') => {
+    const story = new Story().up('c1').up('c2').up('c3').watch(0.2, 'r1');
+    const effects: FaultEffect[] = [{ kind: 'clock-jumped', who: [whose], offsetMs: JUMP_MS }];
+    story.fault(2.5, 0, 'clock', 'strike', { effects }).fault(4, 0, 'clock', 'heal', { beganNs: ns(3.99) });
+    const skewMs = (at: number) => (whose === 'r1' && at > 2.4 && at < 4 ? JUMP_MS : 0);
+    const endMs = (at: number, [, ms = '']: string[]) =>
+      ms.length > 10 ? Number(ms) - EPOCH_WALL_MS : at * 1_000 + skewMs(at) + Number(ms);
+    for (let at = 0.5; at < 21; at += 0.5) {
+      const isProlonged = prolonged && at > prolonged.at;
+      const untilMs = isProlonged ? endMs(prolonged.ranS ?? prolonged.at, prolonged.argv) : endMs(2.999, set);
+      const pttlMs = Math.round(untilMs - at * 1_000 - skewMs(at));
+      story.sample(at, 'r1', { skewMs: skewMs(at), ...(at > 3 && pttlMs > 0 && { owner: 'of-c3', pttlMs }) });
+    }
+    story
+      .grant('c3', 3)
+      .down('c3', 3.7)
+      .command(2.999, 'r1', 'c3', ['SET', KEY, 'of-c3', ...set], skewMs(3));
+    if (prolonged) {
+      const { at, ranS = at, argv } = prolonged;
+      story.command(at, 'r1', by, [argv[0]!, KEY, ...argv.slice(1)], skewMs(ranS) + (ranS - at) * 1_000);
+    }
+    return blockerBetween(wants(story, 20, 8, asksSet).input(), KEY, ns(8), ns(20))?.name;
+  };
+
+  it('is no doing of a lock that stored it for a little longer than the lease, or prolonged it in time', () => {
+    expect(stood(['PX', '6000'])).toBeUndefined();
+    expect(stood(['PX', '5000'], { at: 3.4, argv: ['PEXPIRE', '5000'] })).toBeUndefined();
+    expect(stood(['PX', '5000'], { at: 3.8, argv: ['PEXPIRE', '5000'] })).toBeUndefined();
+    expect(stood(['PX', '5000'], { at: 3.8, argv: ['PEXPIRE', '5000'] }, 'c1')).toBeUndefined();
+    // Which stands for as long by a clock that is right.
+    expect(stood(['PX', '60000'])).toBe('outlives-its-lease');
+    expect(stood(['PX', '60000'], undefined, 'c3', 'nobody')).toBe('outlives-its-lease');
+    expect(stood(['PX', '5000'], { at: 3.8, argv: ['PEXPIRE', '60000'] })).toBe('prolonged-too-long');
+    expect(stood(['PX', '5000'], { at: 3.8, argv: ['PEXPIRE', '60000'] }, 'c1')).toBe('prolonged-for-others');
+  });
+
+  it('nor is it where a client whose clock was ahead prolonged it until a time of day', () => {
+    const until = ['PEXPIREAT', String(EPOCH_WALL_MS + 3_400 + JUMP_MS + 5_000)];
+    expect(stood(['PX', '5000'], { at: 3.4, argv: until }, 'c3', 'nobody')).toBe('outlives-its-lease');
+    expect(stood(['PX', '5000'], { at: 3.4, argv: until }, 'c3', 'c3')).toBeUndefined();
+  });
+
+  it('its client did not go on prolonging it that did so before it was gone, read late', () => {
+    const late = { at: 4.2, ranS: 3.5, argv: ['PEXPIRE', '60000'] };
+    expect(stood(['PX', '5000'], late, 'c3', 'nobody')).toBe('outlives-its-lease');
+    expect(stood(['PX', '5000'], { ...late, ranS: 3.8 }, 'c3', 'nobody')).toBe('prolonged-too-long');
+  });
+
+  it('leaves a place in a queue for longer that is to end by it, and not one that has no end', () => {
+    const placed = (place: Deadlines['place'], jumpAt: number) => {
+      const story = begun(['r1'], { place: place! });
+      const effects: FaultEffect[] = [{ kind: 'clock-jumped', who: ['r1'], offsetMs: JUMP_MS }];
+      story.fault(jumpAt, 0, 'clock', 'strike', { effects });
+      story.fault(jumpAt + 1.5, 0, 'clock', 'heal', { beganNs: ns(jumpAt + 1.5) });
+      const skewMs = jumpAt < 3.1 && jumpAt + 1.5 > 3.1 ? JUMP_MS : 0;
+      story.command(3.1, 'r1', 'c3', ['EVAL', 'script', '2', KEY, QUEUE, 'ticket-of-c3', String(LEASE_MS)], skewMs);
+      story.command(3.1, 'r1', 'lua', ['rpush', QUEUE, 'ticket-of-c3'], skewMs);
+      return blockerBetween(wants(story.refused('c3', 3, 4), 25, 8).input(), KEY, ns(8), ns(25))?.name;
+    };
+    expect(placed('lease', 2.5)).toBeUndefined();
+    expect(placed(3_000, 2.5)).toBeUndefined();
+    expect(placed('never', 2.5)).toBe('queue-head-gone');
+    expect(placed('lease', 1)).toBe('queue-head-gone');
   });
 });
 
