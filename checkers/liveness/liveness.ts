@@ -19,7 +19,7 @@ import { isStoredByAsking } from '../causes/stored-by-asking.js';
 import { unexplained } from '../causes/unexplained.js';
 import { Doubts } from '../worth/doubts.js';
 import { patienceOf } from './free-and-asked.js';
-import { beganTrying, doubtAboutProbe, type ProbeEvent } from './probe-doubts.js';
+import { beganTrying, doubtAboutProbe, type ProbeEvent, triedTooEarly } from './probe-doubts.js';
 import { blockerBetween } from './starvation.js';
 
 /** What a server was last seen to have longer ago may be gone. */
@@ -158,6 +158,7 @@ function reasonsForDoubt(
 }
 
 function deadlock(probe: ProbeEvent, recovered: Recovered, input: CheckInput): Violation | undefined {
+  if (triedTooEarly(probe, recovered.atNs, input) !== undefined) return undefined;
   const proven =
     blockerBetween(input, probe.key, recovered.atNs, probe.atNs) ??
     // Those who were not done when all was healed may have held it, or waited, before the probe.

@@ -26,17 +26,28 @@ export type ProbeEvent = Extract<HistoryEvent, { type: 'probe' }>;
 
 /** `recoveredNs`: when the deployment was whole again, ns since the epoch. Undefined: there is no doubt. */
 export function doubtAboutProbe(probe: ProbeEvent, recoveredNs: number, input: CheckInput): string | undefined {
-  const { history, config } = input;
   const { key, reason = '' } = probe;
-  const dueNs = recoveredNs + (config.leaseMs + patienceOf(history).ms) * 1e6;
-  const lastNs = beganTrying(probe, recoveredNs, input);
-  if (lastNs !== undefined && lastNs < dueNs)
-    return `${key} was last tried at ${moment(lastNs)} ("${shown(reason)}"), when a lease or a place may still have been in the way`;
+  const early = triedTooEarly(probe, recoveredNs, input);
+  if (early !== undefined) return early;
   if (TAKEN.has(reason)) return undefined;
+  const dueNs = dueNsOf(recoveredNs, input);
+  const lastNs = beganTrying(probe, recoveredNs, input);
   const node = storedFor(probe, dueNs, input);
   if (node !== undefined)
     return `${key} was stored for ${probe.client} on ${node}, and that it was refused ("${shown(reason)}") shows nobody in the way`;
   return new Doubts(input).aboutTrying(lastNs ?? dueNs, probe.atNs);
+}
+
+/** No try began when all that may rightly have been in the way had ended: whoever was proven to be may have been there by right. */
+export function triedTooEarly(probe: ProbeEvent, recoveredNs: number, input: CheckInput): string | undefined {
+  const { key, reason = '' } = probe;
+  const lastNs = beganTrying(probe, recoveredNs, input);
+  if (lastNs === undefined || lastNs >= dueNsOf(recoveredNs, input)) return undefined;
+  return `${key} was last tried at ${moment(lastNs)} ("${shown(reason)}"), when a lease or a place may still have been in the way`;
+}
+
+function dueNsOf(recoveredNs: number, { history, config }: CheckInput): number {
+  return recoveredNs + (config.leaseMs + patienceOf(history).ms) * 1e6;
 }
 
 /** When the last try was called; undefined: that is not recorded. */

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { liveness } from '../../../../checkers/liveness/liveness.js';
 import { KEY, ns, Story } from '../build.js';
+import { asksInQueue } from './starving.js';
 
 const judged = (story: Story) => liveness.check(story.input());
 
@@ -247,6 +248,27 @@ it('nor while a place in the queue may have been, by what the lock declares', ()
   };
   expect(fair(900)).toBe('invalid');
   expect(fair(1_100)).toBe('unknown');
+});
+
+it('nor where the head of the queue was of one that gave up, and its place was not over when it was tried last', () => {
+  const began = (lastAt: number) => {
+    const story = new Story().replicated();
+    for (const client of ['c1', 'c3']) {
+      const where = { client, slot: client, host: client, address: '10.77.0.9', lock: 'fair' };
+      story.event(0.1, { type: 'client-up', ...where, features: [], deadlines: { place: 'lease' } });
+    }
+    story.watch(0.2, 'r1').looks(0.5, 19, 'r1');
+    asksInQueue(story, 4.6, 'c3', 'ticket-of-c3', true).refused('c3', 4.5, 4.8).recovered(5);
+    story.refused('c1', lastAt, lastAt + 2);
+    for (let n = 0; n < 4; n++) asksInQueue(story, lastAt + 0.1 + n / 2, 'c1', 'ticket-of-c1', n === 0);
+    return judged(story.probe(lastAt + 2, false));
+  };
+  expect(began(12)).toMatchObject({
+    verdict: 'unknown',
+    violations: [],
+    notes: [expect.stringMatching(/last tried at 12.000 s/)],
+  });
+  expect(began(15.1).violations).toMatchObject([{ cause: { name: 'queue-head-gone' } }]);
 });
 
 it('nor where the servers stored it for the client, and the lock waited for more than that', () => {
