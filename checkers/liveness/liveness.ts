@@ -14,11 +14,12 @@ import { durationOfMs, listed, moment, plural } from '../../harness/record/facts
 import type { History, HistoryEvent } from '../../harness/vocabulary/history.js';
 import type { Checker, CheckInput } from '../../harness/vocabulary/run.js';
 import type { Cause, CheckerFindings, Violation } from '../../harness/vocabulary/verdict.js';
+import { asksOf } from '../causes/asks.js';
 import { scriptUnknown } from '../causes/script-unknown.js';
 import { isStoredByAsking } from '../causes/stored-by-asking.js';
 import { unexplained } from '../causes/unexplained.js';
 import { Doubts } from '../worth/doubts.js';
-import { patienceOf } from './free-and-asked.js';
+import { patienceOf, TAKEN } from './free-and-asked.js';
 import { beganTrying, doubtAboutProbe, type ProbeEvent, triedTooEarly } from './probe-doubts.js';
 import { blockerBetween } from './starvation.js';
 
@@ -195,7 +196,8 @@ function unknownScript(
 
 /**
  * The key stands without expiry on the primary, or on so many of the independent nodes that no majority is left. What the last try
- * itself stored did not refuse it.
+ * itself stored did not refuse it; and it looked at the key, if its lock did not say that this is taken: a script that the server
+ * does not know, say, is refused whatever is stored.
  */
 function neverExpires(probe: ProbeEvent, recoveredNs: number, input: CheckInput): Cause | undefined {
   const { key, client, atNs, afterMs, i } = probe;
@@ -212,6 +214,12 @@ function neverExpires(probe: ProbeEvent, recoveredNs: number, input: CheckInput)
   const enough = independent?.majority ?? 1;
   if (standing.length === 0 || others >= enough) return undefined;
   if (!standing.every(([, sample]) => isStoredByAsking(key, sample.keys[key]!.owner, input, trying))) return undefined;
+  if (!TAKEN.has(probe.reason ?? '')) {
+    const asks = asksOf(input, key, trying.fromNs, atNs);
+    const hasLooked = (at: string) =>
+      asks.some(({ node, looks }) => node === at && looks.some(({ argv }) => argv.includes(key)));
+    if (!standing.every(([, { node }]) => hasLooked(node))) return undefined;
+  }
   return {
     name: 'key-never-expires',
     sentence: `${key} stands on ${listed(standing.map(([, sample]) => sample.node))} without expiry.`,

@@ -86,12 +86,31 @@ it('does not name what the last try had stored itself, and not given an end yet'
       story
         .event(12, { type: 'probe', key: KEY, client: 'c1', acquired: false, afterMs: 6_100, reason: 'not-synced' })
         .command(storedAt, 'r1', 'c1', ['SETNX', KEY, 'dead'])
+        .command(11.22, 'r1', 'c1', ['GET', KEY])
         .sample(11.4, 'r1', { owner: 'dead', pttlMs: -1 }),
     ).violations[0] ?? { cause: undefined };
     return cause?.name;
   };
   expect(named(8.05)).toBe('key-never-expires');
   expect(named(11.25)).not.toBe('key-never-expires');
+});
+
+it('does not name it where the tries were refused for another reason, and did not look at the key', () => {
+  const named = (reason: string, looks: boolean) => {
+    const story = leaves(new Story().replicated().up('c1').up('c9').watch(0, 'r1').sample(0.5, 'r1'), 'r1').recovered(
+      5,
+    );
+    for (let at = 6; at < 12; at += 0.5) {
+      story.refused('c1', at, at + 0.1).command(at + 0.05, 'r1', 'c1', ['EVALSHA', 'abc', '1', KEY, 'new', '5000']);
+      if (looks) story.command(at + 0.05, 'r1', 'lua', ['get', KEY]);
+    }
+    story.looks(9, 12, 'r1', { owner: 'dead', pttlMs: -1 });
+    const probe = { type: 'probe', key: KEY, client: 'c1', acquired: false, afterMs: 6_100 } as const;
+    return judged(story.event(12, { ...probe, reason })).violations[0]!.cause.name;
+  };
+  expect(named('NOSCRIPT No matching script.', false)).toBe('script-unknown');
+  expect(named('Command timed out', false)).toBe('unexplained');
+  expect(named('not granted', true)).toBe('key-never-expires');
 });
 
 it('on independent nodes names it only where no majority is left', () => {
