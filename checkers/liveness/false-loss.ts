@@ -65,7 +65,9 @@ function findFalseLosses(input: CheckInput): CheckerFindings {
   for (const one of said) {
     const hold = holds.hold(one.k);
     const shown = evidence && shownBy(one, hold, evidence, history);
-    if (shown) found.add(violation(one, hold, shown, history));
+    if (!shown) continue;
+    const what = mayHaveFound(shown, hold.key, evidence) ? 'did not find it any more' : 'found nothing';
+    found.add(violation(one, hold, { ...shown, what }, history));
   }
   return reported(found.list(), found.count, { falseLosses: found.count });
 }
@@ -110,13 +112,13 @@ function saidAfterRelease(history: History, holds: Holds): Said[] {
     const atNs = notices.clientNs[at]!;
     const beganNs = ownStamp(ops, trusted, row, ops.beganNs, Number.POSITIVE_INFINITY);
     const leaseEndNs = holds.leaseEndNs[k]! - leaseMarginNs(holds.leaseMs[k]!);
-    if (beganNs <= atNs && atNs < leaseEndNs && !wasAskedAgain(history, row, atNs))
+    if (beganNs <= atNs && atNs < leaseEndNs && !wasAskedAgain(history, row, atNs + RECKONING_NS))
       said.push({ k, atNs, line: notices.line[at]!, release: row });
   }
   return said;
 }
 
-/** Whether the client was told to take the key again after that release and by then. */
+/** Whether the client was told to take the key again after that release and by then: what it sends next is of that. */
 function wasAskedAgain({ operations: ops }: History, release: number, byNs: number): boolean {
   const key = ops.key[ops.hold[release]!];
   for (let row = release + 1; row < ops.count && ops.sentNs[row]! <= byNs; row++)
@@ -135,10 +137,25 @@ function shownBy({ atNs, release }: Said, hold: Hold, evidence: Evidence, histor
   if (!removal || removal.ranNs < callNs[release]! - RECKONING_NS || removal.ranNs > returnNs[release]! + RECKONING_NS)
     return undefined;
   if (!staysUntil(removal, write, evidence, key)) return undefined;
-  const asked = own.find((one) => one.observation > removal.observation && one.ranNs <= atNs + RECKONING_NS);
-  if (!asked || asked.effect === 'take') return undefined;
+  const asked = own.find(
+    (one) => one.observation > removal.observation && one.ranNs <= atNs + RECKONING_NS && isAsk(one, removal, evidence),
+  );
+  // What was given more time was found there: another one's, by then.
+  if (!asked || asked.effect === 'take' || asked.effect === 'prolong') return undefined;
   if (!evidence.watchedThroughout(node, grantSentNs, atNs + OBSERVED_WITHIN_NS)) return undefined;
   return mayHaveBeenTroubled(history, client, grantSentNs, atNs) ? undefined : { grant: write, removal, asked };
+}
+
+/** Whether it asks for the key: not what tells those who wait, and not what removes, be it once more, as a release may. */
+function isAsk(one: KeyWrite, removal: KeyWrite, evidence: Evidence): boolean {
+  const kindOf = (write: KeyWrite) => `${write.command} ${write.script ? evidence.argvOf(write)?.[1] : ''}`;
+  return !/PUBLISH|SUBSCRIBE/.test(one.command) && one.effect !== 'remove' && kindOf(one) !== kindOf(removal);
+}
+
+/** Whether another one's may have been there by then. */
+function mayHaveFound({ asked, grant }: Shown, key: string, evidence: Evidence): boolean {
+  const { list } = evidence.readingOf(grant.node)!.changes(key);
+  return list.findLast(({ line }) => line < asked.observation)?.after.exists !== 'no';
 }
 
 /** Whether nothing else took the owner away between the grant and the removal, be it to be stored again. */
@@ -148,10 +165,15 @@ function staysUntil(removal: KeyWrite, grant: KeyWrite, evidence: Evidence, key:
   return loss?.how === 'command' && requestLine(loss.by!) === removal.observation;
 }
 
-function violation({ atNs, line, release }: Said, hold: Hold, shown: Shown, history: History): Violation {
+function violation(
+  { atNs, line, release }: Said,
+  hold: Hold,
+  shown: Shown & { what: string },
+  history: History,
+): Violation {
   const { client, key } = hold;
   const { operations: ops } = history;
-  const { grant, removal, asked } = shown;
+  const { grant, removal, asked, what } = shown;
   const released = { atNs: ops.sentNs[release]!, line: ops.invokeLine[release]! };
   return {
     class: 'liveness',
@@ -164,7 +186,7 @@ function violation({ atNs, line, release }: Said, hold: Hold, shown: Shown, hist
     proof: `${client} was granted ${key} at ${moment(hold.fromNs)} (lease until ${moment(hold.leaseEndNs)}) and released it at ${moment(released.atNs)}, which worked; ${duration(Math.max(0, atNs - removal.ranNs))} after ${removal.node} had carried that out its lock said that it was lost.`,
     cause: {
       name: 'released-meanwhile',
-      sentence: `${client} itself had removed its ${key} from ${removal.node} (${removal.command}); what it asked after that (${asked.command}) found nothing, and its lock took that for a loss.`,
+      sentence: `${client} itself had removed its ${key} from ${removal.node} (${removal.command}); what it asked after that (${asked.command}) ${what}, and its lock took that for a loss.`,
       chain: [
         { atNs: grant.atNs, text: `${client} stored ${key} on ${grant.node}`, observation: grant.observation },
         { atNs: released.atNs, text: `${client} was told to release its hold #${hold.id}`, history: released.line },

@@ -65,6 +65,15 @@ it('also finds what is said when the release has not been answered yet', () => {
   expect(found({ lostAt: 22.0025 })).toMatchObject([{ kind: 'false-loss' }]);
 });
 
+/** c2 is granted the key as soon as c1's release has removed it. */
+const takenByNext = (story: Story) =>
+  story.grant('c2', 22.003, { grantSent: 22.0012 }).take(22.0015, 'r1', 'c2').release('c2', 24).unlock(24, 'r1', 'c2');
+
+it('does not say that nothing was there where the next one had it by then', () => {
+  const [violation] = found({ beside: takenByNext });
+  expect(violation!.cause.sentence).toContain('what it asked after that (EVAL) did not find it any more, and its lock');
+});
+
 describe('says nothing', () => {
   test.each<[string, Told]>([
     ['where the loss was said before the release began', { lostAt: 21.9 }],
@@ -75,6 +84,19 @@ describe('says nothing', () => {
     ['where the client asked for nothing after the removal', { asks: [] }],
     ['where what it asked came before the removal', { askedAt: 22.0005 }],
     ['where what it asked came after the word', { askedAt: 22.02 }],
+    ['where all that came after the removal told others that it is free', { asks: ['PUBLISH', KEY, 'released'] }],
+    ['where the release removed it once more', { asks: ['EVALSHA', 'abc', '1', KEY, 'value-of-c1'] }],
+    ['where the release made sure that it is gone', { asks: ['DEL', KEY] }],
+    ["where what it asked prolonged the next one's", { asks: ['PEXPIRE', KEY, '5000'], beside: takenByNext }],
+    [
+      'where what came after the removal is of the next acquire, which began as the word was said',
+      {
+        lostAt: 22.004,
+        askedAt: 22.006,
+        asks: ['GET', KEY],
+        beside: (story) => story.grant('c1', 22.02, { sent: 22.0045, began: 22.005, grantSent: 22.0055 }),
+      },
+    ],
     ['where another client removed it', { remover: 'c2' }],
     ['where what came after the removal was to take it again', { asks: ['SET', KEY, 'v2', 'PX', '5000', 'NX'] }],
     ['where the client had been told to take it again', { lostAt: 22.5, beside: (story) => story.grant('c1', 22.4) }],
