@@ -21,17 +21,20 @@
  */
 
 import { Earliest } from '../../harness/record/facts/earliest.js';
-import { OBSERVED_WITHIN_NS } from '../../harness/record/facts/evidence.js';
+import { Evidence, OBSERVED_WITHIN_NS } from '../../harness/record/facts/evidence.js';
 import { mishaps } from '../../harness/record/facts/faults.js';
 import { holdsOf } from '../../harness/record/facts/holds.js';
 import { intervalsOf } from '../../harness/record/facts/intervals.js';
+import type { KeyWrite } from '../../harness/record/facts/key-writes.js';
 import { mayHaveBeenTroubled } from '../../harness/record/facts/troubled.js';
 import { duration, durationOfMs, moment, plural } from '../../harness/record/facts/words.js';
 import { OP, OUTCOME } from '../../harness/record/history-table.js';
 import type { CommandObservation, History, Observations } from '../../harness/vocabulary/history.js';
 import type { Checker, CheckInput } from '../../harness/vocabulary/run.js';
 import type { Cause, CheckerFindings, Violation } from '../../harness/vocabulary/verdict.js';
+import { asksOf } from '../causes/asks.js';
 import { unexplained } from '../causes/unexplained.js';
+import { wholeEvidenceOf } from '../causes/whole-evidence.js';
 import { reported } from './reported.js';
 
 /** What lock clients are given (`ClientOptions.commandTimeoutMs`) in every run. */
@@ -198,7 +201,8 @@ function violation(overstay: Overstay, input: CheckInput): Violation {
 const waitInWords = (waitMs: number) => (waitMs > 0 ? `with a wait of ${durationOfMs(waitMs)}` : 'without a wait');
 
 /** The lock itself went on, where it tried again after everything that excuses the acquire was over. */
-function causeOf(overstay: Overstay, { history, observations }: CheckInput): Cause {
+function causeOf(overstay: Overstay, input: CheckInput): Cause {
+  const { history, observations } = input;
   const { row } = overstay;
   const { operations: ops } = history;
   const client = ops.clients[ops.client[row]!]!;
@@ -213,7 +217,7 @@ function causeOf(overstay: Overstay, { history, observations }: CheckInput): Cau
     text: `${client}'s acquire ended`,
     history: ops.completionLine[row]!,
   };
-  const retry = retryOf(overstay, waitMs, history, observations);
+  const retry = retryOf({ ...overstay, commands: asksAmong(overstay, input) }, waitMs, history, observations);
   if (!retry) return unexplained([told, answered]);
   const { first, again } = retry;
   const name = again.command.argv[0]?.toUpperCase();
@@ -257,11 +261,56 @@ function retryOf(
   return undefined;
 }
 
+/**
+ * Those by which the lock asked: like what was seen to store an owner; or like what this lock sends first, if that was never seen to
+ * prolong or to remove. A client that takes back what it stored tries for nothing. Nor may one that holds the key: its
+ * renewals go on beside its acquire.
+ */
+function asksAmong({ row, commands }: Overstay, input: CheckInput): readonly Sent[] {
+  const { operations: ops } = input.history;
+  const key = ops.keys[ops.key[row]!]!;
+  const callNs = intervalsOf(input.history).callNs[row]!;
+  const untilNs = answeredNs(input.history, row);
+  if (holdsBeside(input.history, row, callNs, untilNs)) return [];
+  const evidence =
+    wholeEvidenceOf(input) ?? new Evidence(input, { fromNs: callNs, untilNs: untilNs + OBSERVED_WITHIN_NS });
+  const effects = new Map<string, Set<KeyWrite['effect']>>();
+  for (const write of evidence.nodes.flatMap((node) => evidence.writes(node, key))) {
+    const argv = evidence.argvOf(write);
+    if (!argv) continue;
+    const ofKind = effects.get(kindOf(argv)) ?? new Set();
+    effects.set(kindOf(argv), ofKind.add(write.effect));
+  }
+  const asks = new Set(asksOf(input, key, callNs, untilNs).map(({ line }) => line));
+  const asking = new Set(commands.flatMap(({ line, command }) => (asks.has(line) ? [kindOf(command.argv)] : [])));
+  return commands.filter(({ command }) => {
+    const kind = kindOf(command.argv);
+    const did = effects.get(kind);
+    return did?.has('take') || (asking.has(kind) && !did?.has('prolong') && !did?.has('remove'));
+  });
+}
+
+/** Whether the client had the key by another hold while it asked. */
+function holdsBeside(history: History, row: number, callNs: number, untilNs: number): boolean {
+  const { operations: ops } = history;
+  const holds = holdsOf(history);
+  return holds.row.some(
+    (of, k) =>
+      of !== row &&
+      ops.client[of] === ops.client[row] &&
+      ops.key[of] === ops.key[row] &&
+      holds.fromNs[k]! <= untilNs &&
+      holds.untilNs[k]! >= callNs,
+  );
+}
+
 /** Of a script the name and of others the command; what is stored may differ from try to try. */
+function kindOf([command = '', script]: readonly string[]): string {
+  return (/^(EVAL|FCALL)/i.test(command) ? `${command} ${script}` : command).toUpperCase();
+}
+
 function isSame(one: CommandObservation, other: CommandObservation): boolean {
-  const nameOf = ({ argv: [command = '', script] }: CommandObservation) =>
-    /^(EVAL|FCALL)/i.test(command) ? `${command} ${script}` : command;
-  return one.source === other.source && nameOf(one).toUpperCase() === nameOf(other).toUpperCase();
+  return one.source === other.source && kindOf(one.argv) === kindOf(other.argv);
 }
 
 /** How often a node was certainly looked at between two of its commands; of two looks the second was begun after the first. */

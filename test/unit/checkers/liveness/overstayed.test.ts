@@ -183,6 +183,35 @@ describe('the cause', () => {
     expect(causes(looked(tried(), [21, 22.9]))).toEqual(['went-on-trying']);
   });
 
+  it('is unknown where what it sent again is no try: it removed what it had stored, or told others', () => {
+    const twice = (...argv: string[]) => {
+      const story = looked(tried({ commandsAt: [20] }));
+      return causes(story.command(20.5, 'r1', 'c1', argv).command(23, 'r1', 'c1', argv));
+    };
+    expect(twice('DEL', KEY)).toEqual(['unexplained']);
+    expect(twice('PUBLISH', KEY, 'gave up')).toEqual(['unexplained']);
+    expect(twice('EVALSHA', 'remove', '1', KEY, 'value')).toEqual(['unexplained']);
+    // After each try of a lock that gives back what it stored there comes such a one.
+    const rounds = [20, 23.6].reduce(
+      (story, at) => story.command(at + 0.1, 'r1', 'c1', ['EVALSHA', 'remove', '1', KEY, 'value']),
+      looked(tried({ commandsAt: [20, 23.6] })),
+    );
+    expect(found(rounds)[0]!.cause.sentence).toContain('it sent another SET');
+  });
+
+  it('is unknown where it renewed what it held of the key meanwhile', () => {
+    const renewals = (releasedAt?: number) => {
+      const story = looked(tried({ commandsAt: [] }), [21, 22])
+        .grant('c1', 18)
+        .take(17.999, 'r1', 'c1');
+      if (releasedAt !== undefined) story.release('c1', releasedAt);
+      for (const at of [20.0001, 21.5, 23]) story.command(at, 'r1', 'c1', ['EVALSHA', 'x', '1', KEY]);
+      return causes(story);
+    };
+    expect(renewals()).toEqual(['unexplained']);
+    expect(renewals(19)).toEqual(['went-on-trying']);
+  });
+
   it('of a script is known by its name', () => {
     const script = (names: [string, string]) =>
       causes(
