@@ -219,7 +219,7 @@ class AtNode {
       ({ by: one, atNs }) => one?.client !== undefined && !isByRightClocks(one, atNs, this.evidence),
     );
     if (isMisled) return undefined;
-    // What is read when its client is gone may have run before.
+    // What is read when its client was gone may have run before: the dead prolong nothing.
     const prolonged = longer.filter(({ ranFromNs }) => ranFromNs > gone.atNs);
     const who = [...new Set(prolonged.map((change) => change.by?.client))];
     if (prolonged.length > 0) {
@@ -244,8 +244,9 @@ class AtNode {
     }
     // What others had prolonged before was not stored to last that long.
     if (longer.some((change) => change.by?.client !== by.client)) return undefined;
-    const ttlMs = last.expires.fromMs - by.serverWallMs;
-    if (ttlMs <= this.input.config.leaseMs || this.hasPassed(ttlMs, by.atNs)) return undefined;
+    const given = longer.at(-1)?.by ?? by;
+    const ttlMs = last.expires.fromMs - given.serverWallMs;
+    if (ttlMs <= this.input.config.leaseMs || this.hasPassed(ttlMs, given.atNs)) return undefined;
     if (!isByRightClocks(by, by.atNs, this.evidence)) return undefined;
     return { name: 'outlives-its-lease', text: `stored to last for ${durationOfMs(ttlMs)}`, chain: [] };
   }

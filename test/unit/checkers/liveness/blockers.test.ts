@@ -288,6 +288,13 @@ describe('a key that stands', () => {
       expect(causes(wants(late, 25, 12, asksSet))).toEqual(['outlives-its-lease']);
     });
 
+    it('was not prolonged by its client once that was dead: the renewal was only read by then', () => {
+      const story = begun(['r1'], undefined, { from: 2.3, owner: 'of-c3', pttlMs: 50_000 }).grant('c3', 2.2);
+      story.command(2.199, 'r1', 'c3', ['SET', KEY, 'of-c3', 'NX', 'PX', '60000']);
+      story.command(4.2, 'r1', 'c3', ['PEXPIRE', KEY, '60000'], -300).down('c3', 4);
+      expect(causes(wants(story, 25, 12, asksSet))).toEqual(['outlives-its-lease']);
+    });
+
     it('outlives its lease by that, unless it was prolonged while they asked', () => {
       expect(causes(wants(long(), 20, 6, asksSet))).toEqual(['outlives-its-lease']);
       expect(prolonged(9, 'c3', 2 * LONG_MS)).toEqual(['prolonged-for-others']);
