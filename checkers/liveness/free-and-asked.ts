@@ -7,7 +7,7 @@
  * the servers besides, until that ends by the lock's own declaration.
  *
  * Nothing is judged while a fault was in force that was not on clients only, or within 10 s after; while machine or harness stood
- * still; and as long as a step of the wall clock may make leases longer. Nor is an acquire while its own client was struck.
+ * still; and as long as a step of the wall clock, or of a server's, may make leases longer. Nor is an acquire while its own client was struck.
  */
 
 import { byKey, sortedBy } from '../../harness/record/facts/by-key.js';
@@ -157,7 +157,12 @@ function disturbances(history: History): Span[] {
     spans.push(
       ...(onClients
         ? blockedBy(footprint, longNs)
-        : [{ fromNs: footprint.earliestNs, untilNs: footprint.latestNs + SETTLE_NS }]),
+        : [
+            {
+              fromNs: footprint.earliestNs,
+              untilNs: footprint.latestNs + Math.max(SETTLE_NS, keptLongerNs(footprint, longNs)),
+            },
+          ]),
     );
   }
   for (const event of history.rare) {
@@ -166,6 +171,17 @@ function disturbances(history: History): Span[] {
     spans.push({ fromNs: event.beganNs, untilNs: event.atNs + longerNs });
   }
   return spans;
+}
+
+/** For how long what a clock stored while it was ahead may stand when it was set right. */
+function keptLongerNs({ effects, earliestNs, latestNs }: Footprint, longNs: number): number {
+  const aheadMs = effects.map((effect) => {
+    if (effect.kind === 'clock-jumped') return Math.max(0, effect.offsetMs);
+    if (effect.kind === 'clock-strobes') return Math.abs(effect.offsetMs);
+    return effect.kind === 'clock-drifts' ? Math.max(0, (effect.ratePpm * (latestNs - earliestNs)) / 1e12) : 0;
+  });
+  const mostMs = aheadMs.reduce((sum, ms) => sum + ms, 0);
+  return mostMs > 0 ? longNs + mostMs * 1e6 : 0;
 }
 
 /**

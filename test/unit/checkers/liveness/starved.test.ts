@@ -139,6 +139,19 @@ describe('is silent where', () => {
     expect(bridged('c3', 'off-network')).toBe('invalid');
   });
 
+  it("where a server's clock was ahead when it stored the key of one that died, and set right: that lasts longer by so much", () => {
+    const set = (offsetMs: number, ...lasts: string[]) => {
+      const story = begun(['r1'], undefined, { from: 3.2, owner: 'of-c3', pttlMs: lasts.length > 0 ? 50_000 : -1 });
+      const effects = [{ kind: 'clock-jumped' as const, who: ['r1'], offsetMs }];
+      story.fault(2.5, 0, 'clock', 'strike', { effects }).fault(5, 0, 'clock', 'heal').grant('c3', 3.1);
+      story.command(3.099, 'r1', 'c3', ['SET', KEY, 'of-c3', 'NX', ...lasts], offsetMs).down('c3', 4);
+      return found(wants(story, 24.9, 16, asksSet)).verdict;
+    };
+    expect(set(60_000, 'PX', '5000')).toBe('valid');
+    // What never ends is found when all that the clock kept for longer was over.
+    expect([set(60_000), set(1_000)]).toEqual(['valid', 'invalid']);
+  });
+
   it('the machine or the harness stood still, or leases were made longer', () => {
     expect(found(wants(abandoned()).disturbed(12, 'harness-stall', 500)).verdict).toBe('valid');
     expect(found(wants(abandoned()).disturbed(6, 'wall-clock-step', -5_000)).verdict).toBe('valid');
