@@ -10,7 +10,7 @@
  * to what the server's clock showed then; the grant that should not have been made asked for the set and put a member of its own in it
  * after that, in which one permit was left and nothing stood for the holder, so that none would have been with the holder's in it. Of
  * the time that the score had given some was left by the machine's clock, no more than recorded jumps had put the server's ahead
- * since, and nothing else moved that.
+ * since, and nothing else moved that. Nor did anything that ran between the two take that member out by another way, or would have.
  *
  * Excludes times of day that clients gave their scripts (`taken-over-by-clock` tells of those), and clocks that drift.
  */
@@ -113,7 +113,8 @@ function causeOf(member: Member, taken: Member, evidence: Evidence, observations
   // And when the next one was granted the permit, or that was over by then, or gone with all others, whatever the clock had done.
   const found = taken.list[taken.at]!;
   if (!(leftMs - (found.atNs - removal.atNs) / 1e6 > READING_MS)) return undefined;
-  if (list.slice(gone + 1, taken.at).some(takesAll)) return undefined;
+  const isTakenToo = (change: Change) => takesAll(change) || takesItself(change, name, observations);
+  if (list.slice(gone + 1, taken.at).some(isTakenToo)) return undefined;
   const jumps = onlyJumpsBetween(node, set.ranFromNs, removal.atNs, leftMs, evidence);
   if (!jumps) return undefined;
   const took = `${by.client} took ${hold.client}'s permit in ${key} out as over by ${node}'s clock (${by.name}), which had jumped ahead`;
@@ -138,6 +139,16 @@ function causeOf(member: Member, taken: Member, evidence: Evidence, observations
 function takesAll({ how, by, before, after }: Change): boolean {
   if (before.exists === 'no' || how === 'sample') return false;
   return how !== 'command' || (after.exists !== 'yes' && by?.name !== 'ZREM' && by?.name !== 'ZREMRANGEBYSCORE');
+}
+
+/**
+ * Whether a command would have taken out that member, found or not: it names it, as its own client's does that gives back, or it takes
+ * out by a time that the server's clock did not show.
+ */
+function takesItself({ by, line }: Change, name: string, observations: Observations): boolean {
+  if (by?.name === 'ZREMRANGEBYSCORE') return !(boundOf(observations, line) - by.serverWallMs <= READING_MS);
+  const seen = by?.name === 'ZREM' ? observations.line(line) : undefined;
+  return seen?.type === 'command' && seen.argv.slice(2).includes(name);
 }
 
 /** Up to which score a command took members out; NaN: it does not say. */

@@ -232,6 +232,22 @@ describe('not named', () => {
     expect(name({ between: (s) => another(anew(out(s))) })).toBe('released-by-other');
   });
 
+  it('where its own client gave it back after that, or anybody else took it out by its name, though it was gone', () => {
+    const given = (by: string, member = 'p1') =>
+      name({ between: (s) => out(s).command(2.5, 'r1', by, ['ZREM', KEY, member], JUMP_MS) });
+    expect(given('c1')).toBe('unexplained');
+    expect(given('stranger')).toBe('unexplained');
+    expect(given('c1', 'p0')).toBe('clock-jumped');
+  });
+
+  it('where another took out all up to a time after that which the clock did not show', () => {
+    const upTo = (bound: string) =>
+      name({ between: (s) => script(out(s), 2.5, 'c2', ['ZREMRANGEBYSCORE', KEY, '-inf', bound]) });
+    expect(upTo(String(shows(2.5, JUMP_MS)))).toBe('clock-jumped');
+    expect(upTo(String(shows(2.5, JUMP_MS) + 500))).toBe('unexplained');
+    expect(upTo('p9')).toBe('unexplained');
+  });
+
   it('where commands may have been missed', () => {
     expect(name({ between: (s) => s.watch(1.8, 'r1', false).watch(1.9, 'r1') })).toBe('unexplained');
   });
