@@ -32,19 +32,26 @@ export class Departures {
     private readonly key: string,
   ) {}
 
-  /** The command of a client by which the value came to the servers, if it came to this one by replication. */
+  /**
+   * The command of a client by which the value came to the servers, if it came to this one by replication; undefined as well where
+   * several clients store the same: one of them may be gone, and it be the other's.
+   */
   storedBy(by: Origin, value: string, evidence: Evidence): (Origin & { client: string }) | undefined {
     if (by.client !== undefined) return by as Origin & { client: string };
-    for (const node of evidence.nodes) {
+    const origins = evidence.nodes.flatMap((node) => {
       const reading = evidence.readingOf(node);
-      for (const name of reading?.keys() ?? [])
-        for (const { after, atNs } of reading!.changes(name).list) {
-          const origin = storedBy(after, value);
-          if (origin?.client !== undefined && atNs <= by.atNs + READ_LATE_NS)
-            return origin as Origin & { client: string };
-        }
-    }
-    return undefined;
+      const changes = [...(reading?.keys() ?? [])].flatMap((name) => reading!.changes(name).list);
+      return changes.flatMap(({ after, atNs }) => {
+        const origin = storedBy(after, value);
+        const isItsOwn = origin?.client !== undefined && atNs <= by.atNs + READ_LATE_NS;
+        return isItsOwn ? [origin as Origin & { client: string }] : [];
+      });
+    });
+    const last = origins.reduce<(typeof origins)[number] | undefined>(
+      (one, other) => (one && one.atNs > other.atNs ? one : other),
+      undefined,
+    );
+    return origins.every(({ client }) => client === last?.client) ? last : undefined;
   }
 
   /**

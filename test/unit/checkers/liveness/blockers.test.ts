@@ -92,6 +92,36 @@ it('is of the client whose own command stored it, on whatever server, if it came
   expect(by(undefined, stored(3, 'link'))).toBeUndefined();
 });
 
+it('is not of a client that is gone where another one stored the same value, and that came by replication', () => {
+  /** c1 holds and releases the key on r0, and is killed; c3 is granted it, and told that it is lost; r0 dies, and r1 is primary. */
+  const promoted = (value: string) => {
+    const story = new Story().replicated().up('c1').up('c2').up('c3').watch(0.2, 'r0').watch(0.2, 'r1');
+    for (const [node, role] of [
+      ['r0', 'primary'],
+      ['r1', 'replica'],
+    ] as const)
+      story
+        .looks(0.3, 0.95, node, { role, runId: node })
+        .looks(1.05, 1.95, node, { role, runId: node, owner: 'of-c1', pttlMs: -1 })
+        .looks(2.05, 2.95, node, { role, runId: node })
+        .looks(3.05, 6, node, { role, runId: node, owner: value, pttlMs: -1 });
+    const both = (at: number, client: string, ...argv: string[]) =>
+      story.command(at, 'r0', client, argv).command(at + 0.0005, 'r1', 'link', argv);
+    story.grant('c1', 1).release('c1', 2).down('c1', 4).grant('c3', 3).lost('c3', 5);
+    both(0.999, 'c1', 'SET', KEY, 'of-c1');
+    both(2.0005, 'c1', 'DEL', KEY);
+    both(2.999, 'c3', 'SET', KEY, value);
+    const effects: FaultEffect[] = [{ kind: 'killed', who: ['r0'] }];
+    story.fault(5.95, 0, 'kill', 'strike', { effects }).watch(5.95, 'r0', false);
+    story.looks(6.1, 25, 'r1', { owner: value, runId: 'r1', pttlMs: -1 });
+    return story;
+  };
+  const blocker = (story: Story) => blockerBetween(wants(story, 25, 12, asksSet).input(), KEY, ns(12), ns(25));
+  expect(blocker(promoted('of-c1'))).toBeUndefined();
+  expect(blocker(promoted('of-c3'))).toBeUndefined();
+  expect(blocker(promoted('of-c3').down('c3', 5.5))?.sentence).toContain("c3's of-c3, which has no expiry");
+});
+
 describe('a key that stands', () => {
   it('was stored by one command', () => {
     const again = ['SET', KEY, 'of-c3'];
