@@ -52,10 +52,10 @@ export function takenOverByClock({ observations, history }: CheckInput): Reason 
     const storedMs = holders && timeGiven(write, holders, clocks);
     // What told no time left none behind: the script found one of before, or none.
     if (storedMs === undefined) return undefined;
-    const last = lastStored(storedMs, holders!, contest, evidence, clocks);
-    if (!isOver(last.ms, toldMs, contest)) return undefined;
+    const { endMs, rightEndMs } = endOf(storedMs, holders!, contest, evidence, clocks);
+    if (toldMs <= endMs) return undefined;
     // Then no clock had to be off for that: say a renewal gave no time of day, and the script goes by the grant's.
-    if (isOver(last.rightMs, toldMs - takers!.offsetMs, contest)) return undefined;
+    if (toldMs - takers!.offsetMs > rightEndMs) return undefined;
     if (takers!.move) {
       if (takers!.offsetMs < 0 || toldMs <= gone.before!.expires.untilMs) return undefined;
       const took = `${gone.client} took ${key} over by its own clock (${gone.command}), which was ${durationOfMs(takers!.offsetMs)} ahead`;
@@ -111,34 +111,35 @@ function timeGiven(
 }
 
 /**
- * The latest time that the holder's requests for the key were given since, be it by a clock that was set right: it asks for more time.
- * `rightMs`: what a right clock would have shown for it.
+ * When the lease was over by the times that the holder's requests for the key were given: by the latest since, be it of a clock that
+ * was set right, for it asks for more time. `rightEndMs`: when by a right clock.
  */
-function lastStored(
+function endOf(
   storedMs: number,
   { offsetMs }: Setting,
   { earlier: { hold, write }, gone, key }: Contest,
   evidence: Evidence,
   { observations }: { observations: Observations },
-): { ms: number; rightMs: number } {
+): { endMs: number; rightEndMs: number } {
+  const { leaseMs } = hold;
   const since = [...new Set([write.node, gone.node])].flatMap((node) =>
     evidence.writes(node, key).filter(({ client, observation }) => {
       return client === hold.client && observation > write.observation && observation < gone.observation;
     }),
   );
-  const given = since.flatMap(({ observation, serverWallMs }) => {
+  const given = since.flatMap(({ observation, serverWallMs, ttlMs = 0 }) => {
     const request = observations.line(observation);
     const bounds = { fromMs: storedMs, untilMs: serverWallMs + Math.max(0, offsetMs) + LOOKED_WITHIN_MS };
     const times = request?.type === 'command' ? timesIn(request.argv, bounds) : [];
-    return times.map((ms) => ({ ms, rightMs: serverWallMs }));
+    // It may have asked for more than a lease.
+    const lastsMs = Math.max(leaseMs, ttlMs);
+    return times.map((ms) => ({ endMs: ms + lastsMs, rightEndMs: serverWallMs + lastsMs }));
   });
-  const all = [{ ms: storedMs, rightMs: storedMs - offsetMs }, ...given];
-  return { ms: Math.max(...all.map(({ ms }) => ms)), rightMs: Math.max(...all.map(({ rightMs }) => rightMs)) };
-}
-
-/** Whether, by the two times, more had passed than the key was stored for; by the server's clock it was not over. */
-function isOver(storedMs: number, toldMs: number, { earlier: { hold } }: Contest): boolean {
-  return toldMs - storedMs > hold.leaseMs;
+  const all = [{ endMs: storedMs + leaseMs, rightEndMs: storedMs - offsetMs + leaseMs }, ...given];
+  return {
+    endMs: Math.max(...all.map((one) => one.endMs)),
+    rightEndMs: Math.max(...all.map((one) => one.rightEndMs)),
+  };
 }
 
 /** Whether the clock had certainly been set when its client could first look at it for a request, and was not set right by then. */

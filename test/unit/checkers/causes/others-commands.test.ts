@@ -424,6 +424,8 @@ describe('taken-over-by-clock, where the clock of the holder was behind', () => 
     before?: (story: Story) => Story;
     by?: string;
     leaseMs?: number;
+    /** What a look finds left of c1's time just before. */
+    pttlMs?: number;
     /** When c1 was told to acquire, and did. */
     grant?: { sent: number; began: number };
   }
@@ -436,6 +438,7 @@ describe('taken-over-by-clock, where the clock of the holder was behind', () => 
       before = (story: Story) => story,
       by = 'c2',
       leaseMs = LEASE_MS,
+      pttlMs = 4_099,
       grant,
     } = telling;
     const { storedMs = 3_000 + offsetMs, toldMs = 4_000 } = telling;
@@ -450,7 +453,7 @@ describe('taken-over-by-clock, where the clock of the holder was behind', () => 
     };
     story.grant('c1', 3.001, { leaseMs, ...grant });
     script(3, 'c1', storedMs);
-    before(story).sample(3.9, 'r1', { owner: 'value-of-c1', pttlMs: 4_099 });
+    before(story).sample(3.9, 'r1', { owner: 'value-of-c1', pttlMs });
     story.grant('c2', 4.001);
     script(4, by, toldMs);
     if (by !== 'c2') story.command(4.0005, 'r1', 'c2', ['SET', KEY, 'value-of-c2', 'PX', '5000']);
@@ -485,6 +488,20 @@ describe('taken-over-by-clock, where the clock of the holder was behind', () => 
     };
     expect(names({ before: extended(false) })).toEqual(['taken-over-by-clock']);
     expect(names({ before: extended(true) })).toEqual(['unexplained']);
+  });
+
+  it('is not where it had asked for so much time since that it was not over by its own clock', () => {
+    const extended = (ms: number) => (story: Story) => {
+      const argv = ['EVAL', 'script', '1', KEY, 'value-of-c1', String(ms), String(EPOCH_WALL_MS + 3_500 - 20_000)];
+      story.extend('c1', 3.4995, ms).command(3.5, 'r1', 'c1', argv).command(3.5, 'r1', 'lua', ['get', KEY]);
+      return story.command(3.5, 'r1', 'lua', ['set', KEY, 'value-of-c1', 'PX', String(ms)]);
+    };
+    const asked = (ms: number) => names({ before: extended(ms), pttlMs: ms - 401 });
+    expect(asked(20_000)).toEqual(['taken-over-by-clock']);
+    expect(asked(21_000)).toEqual(['unexplained']);
+    // Its key has no end of its own.
+    const persisted = (story: Story) => extended(5_000)(story).command(3.6, 'r1', 'c1', ['PERSIST', KEY]);
+    expect(names({ before: persisted, pttlMs: -1 })).toEqual(['taken-over-by-clock']);
   });
 
   it('is not where either was given no such time, or not enough had passed between the two', () => {
