@@ -5,7 +5,7 @@
  * Promises: said only where clients were seen to store it, each while it had asked for the key, and while it gave nothing back; and
  * where nobody else stored it as well, or made it last for ever.
  */
-import { type Change, ownersBy } from '../../harness/record/facts/commands/changes.js';
+import { type Change, ownersBy, ownersOf } from '../../harness/record/facts/commands/changes.js';
 import type { Evidence } from '../../harness/record/facts/evidence.js';
 import { mayTakeEffectWithin } from '../../harness/record/facts/intervals.js';
 import { ownerIs } from '../../harness/record/facts/key-writes.js';
@@ -40,7 +40,7 @@ export function isStoredByAsking(
 }
 
 /**
- * Whether what stands under a key certainly is as clients left it: all commands on it are known, and no stranger's left anything there,
+ * Whether what stands under a key is as clients left it, as far as its servers were watched: no stranger's command left anything there,
  * be it what a client had stored, for longer.
  */
 export function isLeftByClients(key: string, input: CheckInput): boolean {
@@ -51,13 +51,26 @@ export function isLeftByClients(key: string, input: CheckInput): boolean {
   );
 }
 
+/**
+ * Whether what a look shows under a key was left there without an end by the last command of a client on it that was seen. Who took its
+ * end from it unseen, while the server was not watched, is not known.
+ */
+export function isLeftForEver(key: string, stored: string, input: CheckInput): boolean {
+  const evidence = wholeEvidenceOf(input);
+  const last = new Map<string, Change>();
+  for (const { node, name, change } of evidence ? changesOf(key, input, evidence) : [])
+    if (change.by?.client !== undefined && change.applied !== 'no')
+      if (ownersOf(change.after).some((owner) => ownerIs(stored, owner))) last.set(`${node} ${name}`, change);
+  return [...last.values()].some(({ after }) => after.expires.fromMs === Number.POSITIVE_INFINITY);
+}
+
 /** All that became of a key, and of those that are named after it, on any node. */
 function changesOf(key: string, { config, history }: CheckInput, evidence: Evidence) {
   const keys = [...new Set([...config.keys, ...history.operations.keys])];
   return evidence.nodes.flatMap((node) => {
     const reading = evidence.readingOf(node);
     const names = [...(reading?.keys() ?? [])].filter((name) => runKeyOf(name, keys) === key);
-    return names.flatMap((name) => reading!.changes(name).list.map((change) => ({ node, change })));
+    return names.flatMap((name) => reading!.changes(name).list.map((change) => ({ node, name, change })));
   });
 }
 

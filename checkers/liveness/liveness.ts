@@ -16,7 +16,7 @@ import type { Checker, CheckInput } from '../../harness/vocabulary/run.js';
 import type { Cause, CheckerFindings, Violation } from '../../harness/vocabulary/verdict.js';
 import { asksOf } from '../causes/asks.js';
 import { scriptUnknown } from '../causes/script-unknown.js';
-import { isStoredByAsking } from '../causes/stored-by-asking.js';
+import { isLeftForEver, isStoredByAsking } from '../causes/stored-by-asking.js';
 import { unexplained } from '../causes/unexplained.js';
 import { Doubts } from '../worth/doubts.js';
 import { patienceOf, TAKEN } from './free-and-asked.js';
@@ -213,7 +213,9 @@ function neverExpires(probe: ProbeEvent, recoveredNs: number, input: CheckInput)
   const others = (independent?.nodes.length ?? primaries.length) - standing.length;
   const enough = independent?.majority ?? 1;
   if (standing.length === 0 || others >= enough) return undefined;
-  if (!standing.every(([, sample]) => isStoredByAsking(key, sample.keys[key]!.owner, input, trying))) return undefined;
+  const owners = standing.map(([, sample]) => sample.keys[key]!.owner);
+  if (!owners.every((owner) => isStoredByAsking(key, owner, input, trying))) return undefined;
+  if (!owners.every((owner) => isLeftForEver(key, owner, input))) return undefined;
   if (!TAKEN.has(probe.reason ?? '')) {
     const asks = asksOf(input, key, trying.fromNs, atNs);
     const hasLooked = (at: string) =>

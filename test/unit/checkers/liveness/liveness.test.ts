@@ -78,6 +78,20 @@ it('does not name it where a stranger took its end from it, or stored the same',
   expect(named('c9', ['PERSIST', KEY])).toBe('key-never-expires');
 });
 
+it('does not name it where it was stored with an end, which something took from it while the server was not watched', () => {
+  const named = (...stored: string[][]) => {
+    const story = new Story().watch(0, 'r1').refused('c9', 1, 2).sample(0.5, 'r1');
+    for (const [n, argv] of stored.entries()) story.command(1.5 + n / 100, 'r1', 'c9', argv);
+    story.watch(2.5, 'r1', false).watch(3, 'r1').refused('c1', 11, 11.5).recovered(5).probe(12, false);
+    story.command(11.1, 'r1', 'c1', ['SET', KEY, 'of-c1', 'PX', '5000', 'NX']);
+    story.sample(3.5, 'r1', { owner: 'dead', pttlMs: -1 }).sample(11, 'r1', { owner: 'dead', pttlMs: -1 });
+    return judged(story).violations[0]!.cause.name;
+  };
+  expect(named(['SET', KEY, 'dead', 'PX', '5000'])).toBe('unexplained');
+  expect(named(['SETNX', KEY, 'dead'], ['PEXPIRE', KEY, '5000'])).toBe('unexplained');
+  expect(named(['SETNX', KEY, 'dead'])).toBe('key-never-expires');
+});
+
 it('does not name what the last try had stored itself, and not given an end yet', () => {
   const named = (storedAt: number) => {
     const story = new Story().recovered(5);
