@@ -17,7 +17,7 @@
  * server was looked at twice in between, and so did not keep what had come to it.
  *
  * Excludes: locks that have no notion of a wait, which say so by the feature `no-wait`; acquires of which no command was seen,
- * since nothing then bounds what they may have been waiting for; and runs whose servers were not watched.
+ * since nothing then bounds what they may have been waiting for; and those during which some server was not watched.
  */
 
 import { Earliest } from '../../harness/record/facts/earliest.js';
@@ -26,6 +26,7 @@ import { mishaps } from '../../harness/record/facts/faults.js';
 import { holdsOf } from '../../harness/record/facts/holds.js';
 import { intervalsOf } from '../../harness/record/facts/intervals.js';
 import type { KeyWrite } from '../../harness/record/facts/key-writes.js';
+import { missingObservations } from '../../harness/record/facts/missing-observations.js';
 import { mayHaveBeenTroubled } from '../../harness/record/facts/troubled.js';
 import { duration, durationOfMs, moment, plural } from '../../harness/record/facts/words.js';
 import { OP, OUTCOME } from '../../harness/record/history-table.js';
@@ -67,8 +68,13 @@ function findOverstays(input: CheckInput): CheckerFindings {
   const found = new Earliest<Overstay>(MOST_REPORTED, (a, b) => a.dueNs - b.dueNs);
   const notJudged = whyNotJudged(input);
   const late = notJudged === undefined ? lateAnswers(history) : [];
+  const missing = late.length > 0 ? missingObservations(input) : undefined;
+  if (missing !== undefined) {
+    const notes = [`whether acquires were answered in time cannot be determined: ${missing}`];
+    return { verdict: 'unknown', notes, violations: [], stats: {} };
+  }
   for (const row of late) {
-    const overstay = isExcused(history, row) ? undefined : overstayOf(input, row);
+    const overstay = isExcused(input, row) ? undefined : overstayOf(input, row);
     if (overstay) found.add(overstay);
   }
   const violations = found.list().map((one) => violation(one, input));
@@ -122,9 +128,22 @@ function answeredNs(history: History, row: number): number {
   return outcome[row] === OUTCOME.info && !gaveUp ? Number.NaN : intervalsOf(history).returnNs[row]!;
 }
 
-function isExcused(history: History, row: number): boolean {
+function isExcused({ history, observations }: CheckInput, row: number): boolean {
   const { operations: ops } = history;
-  return mayHaveBeenTroubled(history, ops.clients[ops.client[row]!]!, ops.sentNs[row]!, answeredNs(history, row));
+  const untilNs = answeredNs(history, row);
+  if (mayHaveBeenTroubled(history, ops.clients[ops.client[row]!]!, ops.sentNs[row]!, untilNs)) return true;
+  return wasUnwatched(intervalsOf(history).callNs[row]!, untilNs, observations);
+}
+
+/** Whether some server was not watched at times: what it was asked then may have taken as long as what was seen. */
+function wasUnwatched(fromNs: number, untilNs: number, { rare }: Observations): boolean {
+  const unwatched = new Set<string>();
+  for (const [, one] of rare) {
+    if (one.type !== 'watch' || one.atNs > untilNs) continue;
+    if (!one.watching) unwatched.add(one.node);
+    else if (one.atNs <= fromNs) unwatched.delete(one.node);
+  }
+  return unwatched.size > 0;
 }
 
 function overstayOf({ history, observations }: CheckInput, row: number): Overstay | undefined {

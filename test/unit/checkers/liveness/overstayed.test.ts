@@ -67,6 +67,22 @@ it('counts only what its own client sent, on this key: of anything else its acqu
   expect(beside('stranger', KEY)).toEqual([]);
 });
 
+it('says nothing where commands of the acquire may not have been seen: each may have taken its time', () => {
+  const unwatched = (from: number, until?: number) => {
+    const story = tried().watch(from, 'r1', false);
+    return kinds(until === undefined ? story : story.watch(until, 'r1'));
+  };
+  expect(unwatched(20.5, 22.5)).toEqual([]);
+  expect(unwatched(19, 20.2)).toEqual([]);
+  expect(unwatched(23.9)).toEqual([]);
+  expect(unwatched(18, 19)).toEqual(['overstayed']);
+  expect(unwatched(24.1)).toEqual(['overstayed']);
+  // One of several servers.
+  expect(kinds(tried().watch(0, 'r2').watch(21, 'r2', false))).toEqual([]);
+  const cut = tried().event(30, { type: 'closed', observations: 9 });
+  expect(overstayed.check(cut.input())).toMatchObject({ verdict: 'unknown', violations: [] });
+});
+
 it('says nothing of what is no acquire, or has no answer', () => {
   const about = { client: 'c1', id: 1, op: 'acquire', key: KEY } as const;
   const asked = () => new Story().up('c1').watch(0, 'r1').command(20, 'r1', 'c1', ['SET', KEY, 'value', 'NX']);
