@@ -319,8 +319,9 @@ function isUsedUp(field: string, states: readonly StoredState[], changes: KeyCha
 }
 
 function endOf(argv: readonly string[], name: string): 'first' | 'last' | undefined {
-  const [command = '', key, from, until] = argv;
-  if (key !== name) return undefined;
+  const [command = '', key, from, until, ...how] = argv;
+  // Counted from the other end, or by scores.
+  if (key !== name || how.some((word) => /^(REV|BYSCORE|BYLEX)$/i.test(word))) return undefined;
   const is = command.toUpperCase();
   if (is === 'LINDEX') return from === '0' ? 'first' : from === '-1' ? 'last' : undefined;
   if (is === 'LRANGE' || is === 'ZRANGE')

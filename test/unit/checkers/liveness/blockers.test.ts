@@ -450,6 +450,8 @@ describe('the head of a queue', () => {
     expect(looking(pushed('rpush'), ['lindex', QUEUE, '1'])).toEqual(['unexplained']);
     expect(looking(pushed('rpush'), last)).toEqual(['unexplained']);
     expect(looking(added, ['zrange', QUEUE, '-1', '-1'])).toEqual(['unexplained']);
+    expect(looking(added, ['zrange', QUEUE, '0', '0', 'REV'])).toEqual(['unexplained']);
+    expect(looking(added, ['zrange', QUEUE, '0', '0', 'WITHSCORES'])).toEqual(['queue-head-gone']);
     const more = ['lindex', `${KEY}:more`, '0'];
     expect(looking(pushed('rpush'), ['llen', QUEUE], more)).toEqual(['unexplained']);
     expect(looking(pushed('lpush'), ['lindex', QUEUE, '5'])).toEqual(['unexplained']);
