@@ -8,7 +8,7 @@
  * Excludes commands that do not name the key or one that has its name in its own, and what was read so late that its client
  * had gone on to something else.
  */
-import { isScript } from '../../harness/record/facts/commands/table.js';
+import { isScript, requestKind } from '../../harness/record/facts/commands/table.js';
 import { firstIndex } from '../../harness/record/facts/first-index.js';
 import { intervalsOf } from '../../harness/record/facts/intervals.js';
 import { OP } from '../../harness/record/history-table.js';
@@ -55,7 +55,7 @@ export function asksOf({ history, observations, config }: CheckInput, key: strin
     const name = argv[0]!.toUpperCase();
     const script = isScript(name);
     const ask = { line, atNs, node, client, row, looks: script ? [] : [command] };
-    requests.push({ ...ask, kind: script ? `${name} ${argv[1]}` : name });
+    requests.push({ ...ask, kind: requestKind(argv) });
     if (script) running.set(node, ask);
   }
   return onlyAsks(requests);

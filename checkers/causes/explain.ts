@@ -175,10 +175,9 @@ function staleCause(
   input: CheckInput,
 ): Cause | undefined {
   const { stale } = overlap;
-  const cause =
-    lossIgnored(overlap, input.history, stale.leaseEndNs) ??
-    firstReason(stale, evidence, input) ??
-    lossIgnored(overlap, input.history);
+  const ignored = lossIgnored(overlap, input.history);
+  const wasTold = ignored !== undefined && ignored.toldNs <= stale.leaseEndNs;
+  const cause = (wasTold ? undefined : firstReason(stale, evidence, input)) ?? ignored?.cause;
   return cause && { ...cause, chain: withGone(cause.chain, stale, input) };
 }
 

@@ -7,10 +7,14 @@
  */
 import { holdsOf } from '../../harness/record/facts/holds.js';
 import { grantedMs, leaseKindOf } from '../../harness/record/facts/lease-kind.js';
+import { once } from '../../harness/record/facts/once.js';
 import { trustedClients } from '../../harness/record/facts/operations.js';
 import { leaseEndAfter, toldRenewals } from '../../harness/record/facts/renewals.js';
 import type { History } from '../../harness/vocabulary/history.js';
 import type { Hold } from '../../harness/vocabulary/verdict.js';
+
+/** Every stale hold asks. */
+const renewalsOf = once((history: History) => toldRenewals(history, holdsOf(history).ofRow));
 
 /** The hold as it was if its attempt left just before the answer came; undefined: its client says when it left. */
 export function leasedLate(hold: Hold, history: History): Hold | undefined {
@@ -20,7 +24,7 @@ export function leasedLate(hold: Hold, history: History): Hold | undefined {
   const isTrusted = trustedClients(history)[ops.clients.indexOf(client)] === 1;
   if (isTrusted && answer?.type === 'ok' && answer.grantSentNs !== undefined) return undefined;
   const holds = holdsOf(history);
-  const renewals = toldRenewals(history, holds.ofRow)
+  const renewals = renewalsOf(history)
     .filter(({ k, known }) => known && ops.completionLine[holds.row[k]!] === evidence[1])
     .sort((a, b) => a.sentNs - b.sentNs);
   const granted = { sentNs: fromNs, leaseMs: grantedMs(leaseKindOf(history), leaseMs) };

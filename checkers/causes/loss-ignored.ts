@@ -18,16 +18,15 @@ import type { Cause, Hold } from '../../harness/vocabulary/verdict.js';
 
 const NOT_OWNER = 'not-owner';
 
-/** `byNs`: when it must have been told; whatever befell it after that did not keep it from knowing. */
+/** `toldNs`: when it was told; whatever befell it after that did not keep it from knowing. */
 export function lossIgnored(
   { stale, fromNs }: Extract<Overlap, { class: 'stale' }>,
   history: History,
-  byNs = fromNs,
-): Cause | undefined {
-  const refusal = refusalBefore(Math.min(byNs, fromNs), stale, history);
+): { cause: Cause; toldNs: number } | undefined {
+  const refusal = refusalBefore(fromNs, stale, history);
   if (!refusal) return undefined;
   const { client, key, leaseEndNs, leaseMs, untilNs } = stale;
-  return {
+  const cause: Cause = {
     name: 'loss-ignored',
     sentence: `${client} was told at ${moment(refusal.atNs)} that it is not the owner of ${key} any more, and acted as the holder until ${moment(untilNs)}.`,
     chain: [
@@ -37,6 +36,7 @@ export function lossIgnored(
       { atNs: untilNs, text: `until then ${client} acted as the holder`, history: stale.evidence.at(-1) },
     ].sort((a, b) => a.atNs - b.atNs),
   };
+  return { cause, toldNs: refusal.atNs };
 }
 
 /** When the first extension of the hold was asked for that was refused so: before that nothing told of the loss. Infinity: none was. */

@@ -11,8 +11,10 @@
  * Excludes tries that failed, which have nothing to release; what may have been stored for a later acquire; requests of which it is not
  * known when they ran; and those of which the record has the beginning only.
  */
+
 import { type Change, ownersBy, ownersOf, storedBy, stores } from '../../harness/record/facts/commands/changes.js';
 import type { Origin, StoredState } from '../../harness/record/facts/commands/state.js';
+import { isScript, requestKind } from '../../harness/record/facts/commands/table.js';
 import type { Evidence } from '../../harness/record/facts/evidence.js';
 import { RECKONING_NS } from '../../harness/record/facts/key-writes.js';
 import { OP } from '../../harness/record/history-table.js';
@@ -43,14 +45,14 @@ export class RequestKinds {
 
   /** A change that the request made, or would have made. */
   did(request: CommandObservation, change: Change): void {
-    const kind = kindOf(request);
+    const kind = wholeKindOf(request);
     if (kind === undefined || change.how !== 'command') return;
     if (removesItsOwn(change)) this.removing.add(kind);
     if (doesElse(change)) this.doingElse.add(kind);
   }
 
   onlyRemoves(request: CommandObservation): boolean {
-    const kind = kindOf(request);
+    const kind = wholeKindOf(request);
     return kind !== undefined && this.removing.has(kind) && !this.doingElse.has(kind);
   }
 }
@@ -74,11 +76,10 @@ function isOf(by: Origin | undefined, state: StoredState, owner: string): boolea
 }
 
 /** Its name, and of a script which; undefined where the record has not all of that. */
-function kindOf({ argv }: CommandObservation): string | undefined {
-  const name = argv[0]!.toUpperCase();
-  if (!/^(EVAL|EVALSHA|EVAL_RO|EVALSHA_RO|FCALL|FCALL_RO)$/.test(name)) return name;
-  const script = argv[1];
-  return script === undefined || script.endsWith('…') ? undefined : `${name} ${script}`;
+function wholeKindOf({ argv }: CommandObservation): string | undefined {
+  const [name, script] = argv;
+  const isCut = script === undefined || script.endsWith('…');
+  return isCut && isScript(name!.toUpperCase()) ? undefined : requestKind(argv);
 }
 
 /** `rest`: what is known of it beside, for the end of the chain. */

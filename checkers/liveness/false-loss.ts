@@ -17,6 +17,7 @@
  * (`harness/run/given-back.ts`).
  */
 
+import { requestKind } from '../../harness/record/facts/commands/table.js';
 import { Earliest } from '../../harness/record/facts/earliest.js';
 import { type Evidence, OBSERVED_WITHIN_NS } from '../../harness/record/facts/evidence.js';
 import { type Holds, holdsOf } from '../../harness/record/facts/holds.js';
@@ -148,8 +149,8 @@ function shownBy({ atNs, release }: Said, hold: Hold, evidence: Evidence, histor
 
 /** Whether it asks for the key: not what tells those who wait, and not what removes, be it once more, as a release may. */
 function isAsk(one: KeyWrite, removal: KeyWrite, evidence: Evidence): boolean {
-  const kindOf = (write: KeyWrite) => `${write.command} ${write.script ? evidence.argvOf(write)?.[1] : ''}`;
-  return !/PUBLISH|SUBSCRIBE/.test(one.command) && one.effect !== 'remove' && kindOf(one) !== kindOf(removal);
+  const [kind, removing] = [one, removal].map((write) => requestKind(evidence.argvOf(write) ?? [write.command]));
+  return !/PUBLISH|SUBSCRIBE/.test(one.command) && one.effect !== 'remove' && kind !== removing;
 }
 
 /** Whether another one's may have been there by then. */

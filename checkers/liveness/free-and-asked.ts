@@ -9,7 +9,6 @@
  * Nothing is judged while a fault was in force that was not on clients only, or within 10 s after; while machine or harness stood
  * still; and as long as a step of the wall clock, or of a server's, may make leases longer. Nor is an acquire while its own client was struck.
  */
-
 import { byKey, sortedBy } from '../../harness/record/facts/by-key.js';
 import { namesOfClient } from '../../harness/record/facts/clients.js';
 import { deadlineMs, declaredMs } from '../../harness/record/facts/deadlines.js';

@@ -20,12 +20,13 @@
  * since nothing then bounds what they may have been waiting for; and those during which some server was not watched.
  */
 
+import { requestKind } from '../../harness/record/facts/commands/table.js';
 import { Earliest } from '../../harness/record/facts/earliest.js';
 import { Evidence, OBSERVED_WITHIN_NS } from '../../harness/record/facts/evidence.js';
 import { mishaps } from '../../harness/record/facts/faults.js';
 import { holdsOf } from '../../harness/record/facts/holds.js';
 import { intervalsOf } from '../../harness/record/facts/intervals.js';
-import type { KeyWrite } from '../../harness/record/facts/key-writes.js';
+import type { KeyWrite, WatchObservation } from '../../harness/record/facts/key-writes.js';
 import { missingObservations } from '../../harness/record/facts/missing-observations.js';
 import { mayHaveBeenTroubled } from '../../harness/record/facts/troubled.js';
 import { duration, durationOfMs, moment, plural } from '../../harness/record/facts/words.js';
@@ -73,8 +74,9 @@ function findOverstays(input: CheckInput): CheckerFindings {
     const notes = [`whether acquires were answered in time cannot be determined: ${missing}`];
     return { verdict: 'unknown', notes, violations: [], stats: {} };
   }
+  const watches = late.length > 0 ? watchesIn(input.observations) : [];
   for (const row of late) {
-    const overstay = isExcused(input, row) ? undefined : overstayOf(input, row);
+    const overstay = isExcused(history, row, watches) ? undefined : overstayOf(input, row);
     if (overstay) found.add(overstay);
   }
   const violations = found.list().map((one) => violation(one, input));
@@ -128,18 +130,25 @@ function answeredNs(history: History, row: number): number {
   return outcome[row] === OUTCOME.info && !gaveUp ? Number.NaN : intervalsOf(history).returnNs[row]!;
 }
 
-function isExcused({ history, observations }: CheckInput, row: number): boolean {
+function isExcused(history: History, row: number, watches: readonly WatchObservation[]): boolean {
   const { operations: ops } = history;
   const untilNs = answeredNs(history, row);
   if (mayHaveBeenTroubled(history, ops.clients[ops.client[row]!]!, ops.sentNs[row]!, untilNs)) return true;
-  return wasUnwatched(intervalsOf(history).callNs[row]!, untilNs, observations);
+  return wasUnwatched(intervalsOf(history).callNs[row]!, untilNs, watches);
+}
+
+/** Of a long run there are many looks among the rest, and many rows ask. */
+function watchesIn({ rare }: Observations): WatchObservation[] {
+  const watches: WatchObservation[] = [];
+  for (const [, one] of rare) if (one.type === 'watch') watches.push(one);
+  return watches;
 }
 
 /** Whether some server was not watched at times: what it was asked then may have taken as long as what was seen. */
-function wasUnwatched(fromNs: number, untilNs: number, { rare }: Observations): boolean {
+function wasUnwatched(fromNs: number, untilNs: number, watches: readonly WatchObservation[]): boolean {
   const unwatched = new Set<string>();
-  for (const [, one] of rare) {
-    if (one.type !== 'watch' || one.atNs > untilNs) continue;
+  for (const one of watches) {
+    if (one.atNs > untilNs) continue;
     if (!one.watching) unwatched.add(one.node);
     else if (one.atNs <= fromNs) unwatched.delete(one.node);
   }
@@ -297,13 +306,13 @@ function asksAmong({ row, commands }: Overstay, input: CheckInput): readonly Sen
   for (const write of evidence.nodes.flatMap((node) => evidence.writes(node, key))) {
     const argv = evidence.argvOf(write);
     if (!argv) continue;
-    const ofKind = effects.get(kindOf(argv)) ?? new Set();
-    effects.set(kindOf(argv), ofKind.add(write.effect));
+    const ofKind = effects.get(requestKind(argv)) ?? new Set();
+    effects.set(requestKind(argv), ofKind.add(write.effect));
   }
   const asks = new Set(asksOf(input, key, callNs, untilNs).map(({ line }) => line));
-  const asking = new Set(commands.flatMap(({ line, command }) => (asks.has(line) ? [kindOf(command.argv)] : [])));
+  const asking = new Set(commands.flatMap(({ line, command }) => (asks.has(line) ? [requestKind(command.argv)] : [])));
   return commands.filter(({ command }) => {
-    const kind = kindOf(command.argv);
+    const kind = requestKind(command.argv);
     const did = effects.get(kind);
     return did?.has('take') || (asking.has(kind) && !did?.has('prolong') && !did?.has('remove'));
   });
@@ -323,13 +332,8 @@ function holdsBeside(history: History, row: number, callNs: number, untilNs: num
   );
 }
 
-/** Of a script the name and of others the command; what is stored may differ from try to try. */
-function kindOf([command = '', script]: readonly string[]): string {
-  return (/^(EVAL|FCALL)/i.test(command) ? `${command} ${script}` : command).toUpperCase();
-}
-
 function isSame(one: CommandObservation, other: CommandObservation): boolean {
-  return one.source === other.source && kindOf(one.argv) === kindOf(other.argv);
+  return one.source === other.source && requestKind(one.argv) === requestKind(other.argv);
 }
 
 /** How often a node was certainly looked at between two of its commands; of two looks the second was begun after the first. */

@@ -13,7 +13,6 @@
  * Excludes waits during which no request was sent (`waiting` asks about these); independent nodes, unless the record proves
  * that no majority was left: those who ask may split the votes.
  */
-
 import { deadlineMs } from '../../harness/record/facts/deadlines.js';
 import { mishaps } from '../../harness/record/facts/faults.js';
 import { holdsOf } from '../../harness/record/facts/holds.js';

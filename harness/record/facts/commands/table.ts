@@ -110,3 +110,9 @@ export const writesNothing: ReadonlySet<string> = new Set([...SCRIPTS, ...READS]
 export function isScript(name: string): boolean {
   return name.startsWith('EVAL') || name.startsWith('FCALL');
 }
+
+/** What a request is like: its command, and of a script which. What it names and stores may differ from one to the next. */
+export function requestKind([command = '', script]: readonly string[]): string {
+  const name = command.toUpperCase();
+  return isScript(name) ? `${name} ${script}`.toUpperCase() : name;
+}
