@@ -5,7 +5,7 @@
  * Every grant of a run may be asked about, and a run may have changed its number a hundred thousand times: so it is all added up
  * once, and a question costs a search for its place.
  */
-import type { Change } from '../../harness/record/facts/commands/changes.js';
+import { type Change, ownersBy } from '../../harness/record/facts/commands/changes.js';
 import { firstIndex } from '../../harness/record/facts/first-index.js';
 import { countIn } from './token-counts.js';
 
@@ -147,7 +147,7 @@ export class Accounts {
   private add(at: number, change: Change, count: Count): void {
     const step = countStep(change, count);
     // What time took, or may have, nobody gave back.
-    if (step === 0 || change.how === 'expired') return;
+    if (change.how === 'expired' || (step === 0 && !isStoredOver(change))) return;
     const client = change.by?.client;
     // What a stranger gives back is nobody's, and makes nobody's count any less wrong.
     if (client === undefined && change.how === 'command' && step < 0) {
@@ -168,10 +168,16 @@ export class Accounts {
 
 /**
  * Whether a client put a number over another that it may have reckoned from an earlier one, and nobody knows what it meant to count. Say
- * c2 reads that 2 are free, c3 and c4 take these, and c2 sets the number to 1: it took one, and the number rose.
+ * c2 reads that 2 are free, c3 and c4 take these, and c2 sets the number to 1: it took one, and the number rose. Had c3 alone taken one,
+ * the number would have been 1 already.
  */
 function mayHaveReckonedBefore({ by, before, after }: Change): boolean {
   return by !== undefined && !by.script && !COUNTS.has(by.name) && before.exists !== 'no' && after.exists !== 'no';
+}
+
+/** Whether a client so put a number over the same one. */
+function isStoredOver(change: Change): boolean {
+  return mayHaveReckonedBefore(change) && ownersBy(change.after, change.line).length > 0;
 }
 
 /** They change a number by what they say, whatever it is. */

@@ -342,6 +342,16 @@ describe('permits', () => {
     );
   });
 
+  it('not by who took one with the number that stood already: it had reckoned that from before another one took', () => {
+    // Both c8 and c9 find one free, and take it, and give it back.
+    const atOnce = (argv: string[]) => (s: Story) => {
+      by(take(by(s, 0.91, 'c9', 'GET', KEY), 0.92, 'c8', 0), 0.93, 'c9', ...argv);
+      return take(by(by(s, 0.94, 'c8', 'INCR', KEY), 0.95, 'c9', 'INCR', KEY), 0.9995, 'c2', 1);
+    };
+    expect(name({ second: atOnce(['SET', KEY, '0']), between: same })).toBe('unexplained');
+    expect(name({ second: atOnce(['GET', KEY]), between: same })).toBe('returned-too-often');
+  });
+
   it('not where the third went without regard to the number', () => {
     const another: Telling = (s) => take(giveBack(s, 1.5, 'c2'), 2, 'c9', 0);
     expect(name({ between: another, third: (s) => take(s, 2.9995, 'c3', -1) })).toBe('unexplained');
