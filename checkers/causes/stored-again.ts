@@ -89,28 +89,48 @@ export function storedAgain(
   input: CheckInput,
   rest: readonly CauseLink[],
 ): Cause | undefined {
-  const { history, observations } = input;
-  const { node, client, source, key, value, atNs, line, row } = stored;
-  const { operations: ops } = history;
+  const { node, client, key, atNs, line, row } = stored;
+  const { operations: ops } = input.history;
   const release = firstReleaseOf(row, ops);
   if (release === undefined || mayBeOfLater(stored, ops)) return undefined;
+  const sentNs = ops.sentNs[release]!;
+  const removal = removalSince(sentNs, stored, kinds, input);
+  if (!removal) return undefined;
+  return {
+    name: 'stored-again',
+    sentence: `${client} stored ${key} on ${node} again after it had asked ${node} to remove that, over the same connection: it went on beside its own release.`,
+    chain: [
+      { atNs: sentNs, text: `${client} was asked to release ${key}`, history: ops.invokeLine[release]! },
+      { atNs: removal.atNs, text: `${client} asked ${node} to remove what it had stored`, observation: removal.line },
+      { atNs, text: `${client} stored it on ${node}, over the same connection`, observation: line },
+      ...rest,
+    ],
+  };
+}
+
+/**
+ * The request to remove it that its client sent when it was to release it. What it had taken back in the attempt, and stored anew, a
+ * slow server may run only then: so it must be one more than any other server was asked before.
+ */
+function removalSince(
+  sentNs: number,
+  stored: Stored,
+  kinds: RequestKinds,
+  input: CheckInput,
+): { line: number; atNs: number } | undefined {
   const evidence = wholeEvidenceOf(input);
   if (!evidence) return undefined;
-  const sentNs = ops.sentNs[release]!;
-  for (const [at, request] of observations.commands(sentNs, atNs)) {
-    const { argv } = request;
-    if (request.node !== node || request.source !== source || !argv.includes(key) || !argv.includes(value)) continue;
-    if (!kinds.onlyRemoves(request) || !ranSince(sentNs, at, stored, evidence)) continue;
-    return {
-      name: 'stored-again',
-      sentence: `${client} stored ${key} on ${node} again after it had asked ${node} to remove that, over the same connection: it went on beside its own release.`,
-      chain: [
-        { atNs: sentNs, text: `${client} was asked to release ${key}`, history: ops.invokeLine[release]! },
-        { atNs: request.atNs, text: `${client} asked ${node} to remove what it had stored`, observation: at },
-        { atNs, text: `${client} stored it on ${node}, over the same connection`, observation: line },
-        ...rest,
-      ],
-    };
+  const { node, client, source, key, value, atNs: untilNs, row } = stored;
+  const askedBefore = new Map<string, number>();
+  let asked = 0;
+  for (const [line, request] of input.observations.commands(input.history.operations.sentNs[row]!, untilNs)) {
+    const { argv, atNs } = request;
+    if (request.client !== client || !argv.includes(key) || !argv.includes(value)) continue;
+    if (!kinds.onlyRemoves(request)) continue;
+    if (request.node !== node && atNs < sentNs) askedBefore.set(request.node, (askedBefore.get(request.node) ?? 0) + 1);
+    if (request.node !== node || request.source !== source) continue;
+    asked++;
+    if (asked > Math.max(0, ...askedBefore.values()) && ranSince(sentNs, line, stored, evidence)) return { line, atNs };
   }
   return undefined;
 }

@@ -105,6 +105,20 @@ describe('without one of its links it is unexplained', () => {
     expect(late(20, 500)).toBe('unexplained');
   });
 
+  it('that was asked of others before: a slow server ran late what the attempt took back, and stored anew', () => {
+    const rounds = (story: Story) =>
+      story
+        .grant('c1', 1.1, { grantSent: 1, began: 0.9 })
+        .take(0.91, 'r2', 'c1', 'one')
+        .unlock(0.95, 'r2', 'c1', 'one')
+        .take(1.05, 'r2', 'c1', 'one')
+        .release('c1', 2, { read: 2.2 });
+    expect(nameOf({ first: rounds })).toBe('unexplained');
+    // That was one request, and here came two.
+    const twice = (story: Story) => asksToRemove(asksToRemove(story, 2.04), 2.05);
+    expect(nameOf({ first: rounds, givesBack: twice })).toBe('stored-again');
+  });
+
   it('that came when the next acquire had been asked for: a client of the same name each time may have stored it for that', () => {
     const again = (at: number) => (story: Story) =>
       asksToRemove(story, 2.05)
