@@ -16,6 +16,7 @@ import { type Change, ownersBy, ownersOf, storedBy, stores } from '../../harness
 import type { Origin, StoredState } from '../../harness/record/facts/commands/state.js';
 import { isScript, requestKind } from '../../harness/record/facts/commands/table.js';
 import type { Evidence } from '../../harness/record/facts/evidence.js';
+import { intervalsOf } from '../../harness/record/facts/intervals.js';
 import { RECKONING_NS } from '../../harness/record/facts/key-writes.js';
 import { OP } from '../../harness/record/history-table.js';
 import type { CommandObservation, Operations } from '../../harness/vocabulary/history.js';
@@ -90,17 +91,17 @@ export function storedAgain(
   rest: readonly CauseLink[],
 ): Cause | undefined {
   const { node, client, key, atNs, line, row } = stored;
-  const { operations: ops } = input.history;
+  const { history } = input;
+  const { operations: ops } = history;
   const release = firstReleaseOf(row, ops);
   if (release === undefined || mayBeOfLater(stored, ops)) return undefined;
-  const sentNs = ops.sentNs[release]!;
-  const removal = removalSince(sentNs, stored, kinds, input);
+  const removal = removalSince(intervalsOf(history).callNs[release]!, stored, kinds, input);
   if (!removal) return undefined;
   return {
     name: 'stored-again',
     sentence: `${client} stored ${key} on ${node} again after it had asked ${node} to remove that, over the same connection: it went on beside its own release.`,
     chain: [
-      { atNs: sentNs, text: `${client} was asked to release ${key}`, history: ops.invokeLine[release]! },
+      { atNs: ops.sentNs[release]!, text: `${client} was asked to release ${key}`, history: ops.invokeLine[release]! },
       { atNs: removal.atNs, text: `${client} asked ${node} to remove what it had stored`, observation: removal.line },
       { atNs, text: `${client} stored it on ${node}, over the same connection`, observation: line },
       ...rest,
@@ -109,11 +110,11 @@ export function storedAgain(
 }
 
 /**
- * The request to remove it that its client sent when it was to release it. What it had taken back in the attempt, and stored anew, a
+ * The request to remove it that its client sent when it released it. What it had taken back in the attempt, and stored anew, a
  * slow server may run only then: so it must be one more than any other server was asked before.
  */
 function removalSince(
-  sentNs: number,
+  calledNs: number,
   stored: Stored,
   kinds: RequestKinds,
   input: CheckInput,
@@ -127,18 +128,20 @@ function removalSince(
     const { argv, atNs } = request;
     if (request.client !== client || !argv.includes(key) || !argv.includes(value)) continue;
     if (!kinds.onlyRemoves(request)) continue;
-    if (request.node !== node && atNs < sentNs) askedBefore.set(request.node, (askedBefore.get(request.node) ?? 0) + 1);
+    if (request.node !== node && atNs < calledNs)
+      askedBefore.set(request.node, (askedBefore.get(request.node) ?? 0) + 1);
     if (request.node !== node || request.source !== source) continue;
     asked++;
-    if (asked > Math.max(0, ...askedBefore.values()) && ranSince(sentNs, line, stored, evidence)) return { line, atNs };
+    if (asked > Math.max(0, ...askedBefore.values()) && ranSince(calledNs, line, stored, evidence))
+      return { line, atNs };
   }
   return undefined;
 }
 
 /** What is read late may have run before: a client whose first round had no majority takes back what it stored, and stores it anew. */
-function ranSince(sentNs: number, line: number, { node, key }: Stored, evidence: Evidence): boolean {
+function ranSince(calledNs: number, line: number, { node, key }: Stored, evidence: Evidence): boolean {
   const request = evidence.writes(node, key).find(({ observation }) => observation === line);
-  return request !== undefined && evidence.isPlaced(request) && request.ranNs >= sentNs - RECKONING_NS;
+  return request !== undefined && evidence.isPlaced(request) && request.ranNs >= calledNs - RECKONING_NS;
 }
 
 /** A client that stores the same name in each acquire may have stored it for one that it was asked for after the release. */

@@ -105,6 +105,17 @@ describe('without one of its links it is unexplained', () => {
     expect(late(20, 500)).toBe('unexplained');
   });
 
+  it('that ran before its client began to release it, whenever that was told to', () => {
+    const releases = (began: number) => (story: Story) =>
+      story
+        .grant('c1', 1.1, { grantSent: 1 })
+        .take(1.05, 'r2', 'c1', 'one')
+        .release('c1', began, { sent: 1.9, read: 2.4 });
+    expect(nameOf({ first: releases(2) })).toBe('stored-again');
+    // It was stopped meanwhile, say, and the server slow.
+    expect(nameOf({ first: releases(2.3) })).toBe('unexplained');
+  });
+
   it('that was asked of others before: a slow server ran late what the attempt took back, and stored anew', () => {
     const rounds = (story: Story) =>
       story
