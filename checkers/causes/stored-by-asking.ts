@@ -53,14 +53,14 @@ export function isLeftByClients(key: string, input: CheckInput): boolean {
 
 /**
  * Whether what a look shows under a key was left there without an end by the last command of a client on it that was seen. Who took its
- * end from it unseen, while the server was not watched, is not known.
+ * end from it unseen, while the server was not watched, is not known; a place in a queue that says the same may have none.
  */
 export function isLeftForEver(key: string, stored: string, input: CheckInput): boolean {
   const evidence = wholeEvidenceOf(input);
   const last = new Map<string, Change>();
   for (const { node, name, change } of evidence ? changesOf(key, input, evidence) : [])
-    if (change.by?.client !== undefined && change.applied !== 'no')
-      if (ownersOf(change.after).some((owner) => ownerIs(stored, owner))) last.set(`${node} ${name}`, change);
+    if (name === key && change.by?.client !== undefined && change.applied !== 'no')
+      if (ownersOf(change.after).some((owner) => ownerIs(stored, owner))) last.set(node, change);
   return [...last.values()].some(({ after }) => after.expires.fromMs === Number.POSITIVE_INFINITY);
 }
 

@@ -3,6 +3,8 @@ import { liveness } from '../../../../checkers/liveness/liveness.js';
 import { KEY, ns, Story } from '../build.js';
 import { asksInQueue } from './starving.js';
 
+const QUEUE = `${KEY}:queue`;
+
 const judged = (story: Story) => liveness.check(story.input());
 
 it('accepts locks that could be acquired again', () => {
@@ -89,6 +91,8 @@ it('does not name it where it was stored with an end, which something took from 
   };
   expect(named(['SET', KEY, 'dead', 'PX', '5000'])).toBe('unexplained');
   expect(named(['SETNX', KEY, 'dead'], ['PEXPIRE', KEY, '5000'])).toBe('unexplained');
+  // The same stands without an end under another name of the lock's.
+  expect(named(['DEL', QUEUE], ['RPUSH', QUEUE, 'dead'], ['SET', KEY, 'dead', 'PX', '5000'])).toBe('unexplained');
   expect(named(['SETNX', KEY, 'dead'])).toBe('key-never-expires');
 });
 
