@@ -89,7 +89,8 @@ function storedUnder(key: string, node: string, reading: ServerReading, hold: Ho
 
 /**
  * Whether what came to a server by `copiedNs`, from its primary say, is what one of these clients stored: the last client that was seen
- * to store it under that key, on any node, was one, and none is missing since.
+ * to store it under that key, on any node, was one, and none is missing since. What two servers print is read in any order: so one
+ * counts that may have run by then.
  */
 export function isCopyOf(
   { key, owner }: Pick<OwnStore, 'key' | 'owner'>,
@@ -99,10 +100,10 @@ export function isCopyOf(
 ): boolean {
   const stores = evidence.nodes.flatMap((node) =>
     (evidence.readingOf(node)?.changes(key).list ?? []).filter(
-      ({ by, applied, after, wanted, line, atNs }) =>
+      ({ by, applied, after, wanted, line, ranFromNs }) =>
         by?.client !== undefined &&
         applied !== 'no' &&
-        atNs <= copiedNs &&
+        ranFromNs <= copiedNs &&
         ownersBy(wanted ?? after, line).includes(owner),
     ),
   );
