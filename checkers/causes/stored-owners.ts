@@ -117,7 +117,7 @@ export class StoredOwners {
     const holding = (ofOwner?.holds ?? [])
       .slice(-MOST_HOLDS)
       .concat(ofLine ?? [])
-      .some((k) => isOthers(this.clientOf(k)) && this.mayHold(k, untilNs));
+      .some((k) => isOthers(this.clientOf(k)) && this.mayHold(k, untilNs, by?.client));
     return holding || (goneNs <= answeredNs && this.isTakenBack(other, by, loss?.by))
       ? { client: other, onlyAsked: false }
       : 'unclear';
@@ -165,10 +165,11 @@ export class StoredOwners {
     return this.input.history.operations.clients[this.holds.client[k]!]!;
   }
 
-  /** Whether the hold was not over by its client's own word. */
-  private mayHold(k: number, atNs: number): boolean {
+  /** Whether the hold was not over by its client's own word. One that died leaves what it stored itself to nobody. */
+  private mayHold(k: number, atNs: number, storedBy: string | undefined): boolean {
     const { grantSentNs, untilNs } = this.holds;
-    return grantSentNs[k]! <= atNs && (untilNs[k]! >= atNs || this.holds.endedByDeath(k));
+    const isLeft = this.holds.endedByDeath(k) && (storedBy ?? this.clientOf(k)) === this.clientOf(k);
+    return grantSentNs[k]! <= atNs && (untilNs[k]! >= atNs || isLeft);
   }
 }
 

@@ -339,6 +339,23 @@ describe('whose it is that was stored', () => {
     expect(mutualExclusion.check(next.input()).violations.map(({ cause }) => cause.name)).toEqual(['unexplained']);
   });
 
+  it('is not of what its client had left to the next one, though one that died in its place had held under the same name', () => {
+    const left = (releasedAt: number) => {
+      const story = run()
+        .up('c3.2')
+        .grant('c3', 3.6)
+        .take(3.6 - MS, 'r1', 'c3', 'host-c', 0, 100)
+        .down('c3', 3.65);
+      story
+        .take(4 - MS, 'r1', 'c3.2', 'host-c')
+        .grant('c3.2', 4)
+        .release('c3.2', releasedAt);
+      return found(story.command(6.5, 'r1', 'c3.2', ['DEL', KEY]));
+    };
+    expect(left(4.4)).toEqual([]);
+    expect(left(6.4)).toEqual(SECOND_OF_C2);
+  });
+
   /** c1 is granted by r1 at 4 s, and r2 was its replica until 4.55 s: when it was promoted just the look after that shows. */
   const replicated = (value: string, story = new Story()) => {
     story.watch(0, 'r2').sample(0.5, 'r2', { role: 'replica' });
