@@ -40,6 +40,7 @@ export interface StoredOwner {
 /** Who named an owner: in what was sent, or by what a script of theirs made of that. */
 interface Namers {
   readonly sent: Set<string>;
+  /** Or as a part of something else. */
   readonly composed: Set<string>;
 }
 
@@ -175,7 +176,7 @@ export class StoredOwners {
 
 /**
  * Who named these owners in commands on keys of the run. What a script calls is its sender's: one that is given `c2` and `7` may put
- * `c2:7` in a queue, which c2 itself never sends.
+ * `c2:7` in a queue, which c2 itself never sends; or c2 may put `{"id":"c2:7"}` there.
  */
 function namersOf(
   owners: ReadonlySet<string>,
@@ -183,6 +184,7 @@ function namersOf(
   slotOf: (client: string) => string,
 ): ReadonlyMap<string, Namers> {
   const namers = new Map<string, Namers>();
+  const inArgument = ownersWithin(owners);
   /** By node, who sent the last command that no script called. */
   const senders = new Map<string, string | undefined>();
   for (const [, { node, source, client, argv }] of observations.commands(
@@ -193,14 +195,37 @@ function namersOf(
     if (!isCalled) senders.set(node, client);
     const sender = isCalled ? senders.get(node) : client;
     if (sender === undefined) continue;
-    for (const argument of argv) {
-      if (!owners.has(argument)) continue;
-      const of = namers.get(argument) ?? { sent: new Set(), composed: new Set() };
-      of[isCalled ? 'composed' : 'sent'].add(slotOf(sender));
-      namers.set(argument, of);
-    }
+    for (const argument of argv)
+      for (const owner of inArgument(argument)) {
+        const of = namers.get(owner) ?? { sent: new Set(), composed: new Set() };
+        of[isCalled || owner !== argument ? 'composed' : 'sent'].add(slotOf(sender));
+        namers.set(owner, of);
+      }
   }
   return namers;
+}
+
+/** Which owners an argument is, or has within it. Most that are none are sent again and again: names of keys, scripts. */
+function ownersWithin(owners: ReadonlySet<string>): (argument: string) => readonly string[] {
+  const all = [...owners];
+  const known = new Map<string, readonly string[]>();
+  return (argument) => {
+    const within =
+      known.get(argument) ?? (owners.has(argument) ? [argument] : all.filter((one) => isWithin(argument, one)));
+    known.set(argument, within);
+    return within;
+  };
+}
+
+/** `c2:7` is in `{"id":"c2:7"}`, and not in `c2:77`. */
+function isWithin(argument: string, owner: string): boolean {
+  const [first, ...rest] = argument.split(owner);
+  let before = first!;
+  for (const after of rest) {
+    if (!/[a-z\d]$/i.test(before) && !/^[a-z\d]/i.test(after)) return true;
+    before = after;
+  }
+  return false;
 }
 
 /** Whether of all clients, in the whole record, one alone named an owner, and sent it. */

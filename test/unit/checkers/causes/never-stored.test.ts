@@ -577,6 +577,20 @@ describe('whose it is that was stored', () => {
       expect(found(letIn('c2'))).toEqual([]);
     });
 
+    it('is not where a third one had sent it as a part of something else: its entry in a queue, say', () => {
+      const letIn = (by: string, entry: string) =>
+        run()
+          .command(0.6, 'r1', 'c3', ['DEL', QUEUE])
+          .command(4.1, 'r1', by, ['RPUSH', QUEUE, entry])
+          .refused('c3', 4.15, 4.3)
+          .command(4.21, 'r1', 'c3', ['LPOP', QUEUE])
+          .command(4.22, 'r1', 'c3', ['SET', KEY, 'c2:7', 'PX', '5000', 'NX'])
+          .command(6.9, 'r1', 'c3', ['DEL', KEY]);
+      expect(found(letIn('c3', '{"id":"c2:7"}'))).toEqual(SECOND_OF_C2);
+      expect(found(letIn('c2', '{"id":"c2:77"}'))).toEqual(SECOND_OF_C2);
+      expect(found(letIn('c2', '{"id":"c2:7"}'))).toEqual([]);
+    });
+
     it('is not where the client may have named it unseen, since it was told to acquire', () => {
       const NEXT = `${KEY}:next`;
       /** c2 is told at 4.4 s, or before. */
