@@ -121,13 +121,12 @@ function removalSince(
 ): { line: number; atNs: number } | undefined {
   const evidence = wholeEvidenceOf(input);
   if (!evidence) return undefined;
-  const { node, client, source, key, value, atNs: untilNs, row } = stored;
+  const { node, source, key, value, atNs: untilNs, row } = stored;
   const askedBefore = new Map<string, number>();
   let asked = 0;
   for (const [line, request] of input.observations.commands(input.history.operations.sentNs[row]!, untilNs)) {
     const { argv, atNs } = request;
-    if (request.client !== client || !argv.includes(key) || !argv.includes(value)) continue;
-    if (!kinds.onlyRemoves(request)) continue;
+    if (!argv.includes(key) || !argv.includes(value) || !kinds.onlyRemoves(request)) continue;
     if (request.node !== node && atNs < calledNs)
       askedBefore.set(request.node, (askedBefore.get(request.node) ?? 0) + 1);
     if (request.node !== node || request.source !== source) continue;
