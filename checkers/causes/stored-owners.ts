@@ -205,16 +205,33 @@ function namersOf(
   return namers;
 }
 
-/** Which owners an argument is, or has within it. Most that are none are sent again and again: names of keys, scripts. */
+/**
+ * Which owners an argument is, or has within it. Thousands may be asked about, and of a hundred thousand arguments most are none: so each
+ * is looked at once, and compared with those alone whose longest word it has.
+ */
 function ownersWithin(owners: ReadonlySet<string>): (argument: string) => readonly string[] {
-  const all = [...owners];
+  const byWord = new Map<string, string[]>();
+  for (const owner of owners) {
+    const word = wordsOf(owner).reduce((longest, one) => (one.length > longest.length ? one : longest), '');
+    const sharing = byWord.get(word);
+    if (sharing) sharing.push(owner);
+    else byWord.set(word, [owner]);
+  }
   const known = new Map<string, readonly string[]>();
   return (argument) => {
-    const within =
-      known.get(argument) ?? (owners.has(argument) ? [argument] : all.filter((one) => isWithin(argument, one)));
+    const within = known.get(argument) ?? (owners.has(argument) ? [argument] : search(argument));
     known.set(argument, within);
     return within;
   };
+
+  function search(argument: string): readonly string[] {
+    const words = new Set(['', ...wordsOf(argument)]);
+    return [...words].flatMap((word) => byWord.get(word) ?? []).filter((owner) => isWithin(argument, owner));
+  }
+}
+
+function wordsOf(text: string): readonly string[] {
+  return text.match(/[a-z\d]+/gi) ?? [];
 }
 
 /** `c2:7` is in `{"id":"c2:7"}`, and not in `c2:77`. */
