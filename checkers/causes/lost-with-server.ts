@@ -5,7 +5,7 @@
  * Proven where the server was seen to store it, and nothing that its old process printed later took it out, nor did anybody ever take
  * out another's before its time; its key had time left when the next one was granted the lock, by a clock that gained nothing; a
  * fault's record says that the server was killed and forgot; and a look at the new process showed that nothing at all was stored, before
- * it carried out the other one's grant, and its client had not stored anything again by then.
+ * it carried out the other one's grant; and it was watched from then on, and its client had not stored anything again by then.
  *
  * Excludes a name that its client had stored before over another connection, by which a release of that may still have been on its
  * way; a server that kept some of what it had, a restart of which no fault tells, and deployments of more than one server.
@@ -65,6 +65,8 @@ export function lostWithServer(
   const { record } = killed.span;
   const empty = evidence.firstSample(node, record.atNs, ({ runId }) => runId !== killed.runId);
   if (!empty?.[1].isEmpty || empty[0] >= next.line) return undefined;
+  // Its client may have stored it again unseen.
+  if (!evidence.watchedThroughout(node, empty[1].atNs, next.atNs)) return undefined;
   const left = stored.flatMap((one, n) => leftAt(killed.lostLine, one, lists[n]!) ?? []);
   const hadTime =
     left.length === stored.length && left.every((state, n) => endOf(state, stored[n]!.name) > next.serverWallMs);

@@ -164,6 +164,12 @@ describe('unexplained', () => {
     expect(name({ looked: { at: 2.7 } })).toBe('unexplained');
   });
 
+  it('where its client may have stood in the queue again, while nobody watched', () => {
+    const looked = (s: Story) => s.sample(2.35, 'r1', { runId: 'run-2' });
+    expect(name({ after: looked })).toBe('node-forgot');
+    expect(name({ after: (s) => looked(s.watch(2.1, 'r1', false).watch(2.3, 'r1')) })).toBe('unexplained');
+  });
+
   it('where the server was not watched until it was gone', () => {
     expect(name({ brokeOff: 1.55 })).toBe('unexplained');
   });
