@@ -163,7 +163,9 @@ function mayTakeOutLate(
 
 /** Their answers tell of nothing but what they name themselves, whoever else is stored there. */
 const ASKS_FOR_NOBODY: ReadonlySet<string> = new Set(
-  'ZADD SADD HSET HMSET ZREM ZREMRANGEBYSCORE SREM HDEL LREM'.split(' '),
+  'ZADD SADD HSET HMSET ZREM ZREMRANGEBYSCORE SREM HDEL LREM ZSCORE SISMEMBER EXPIRE PEXPIRE EXPIREAT PEXPIREAT'.split(
+    ' ',
+  ),
 );
 
 function asksForNobody(name: string, argv: readonly string[]): boolean {

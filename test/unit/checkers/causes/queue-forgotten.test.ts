@@ -164,6 +164,14 @@ describe('unexplained', () => {
     expect(name({ looked: { at: 2.7 } })).toBe('unexplained');
   });
 
+  it('where the other one asked of the queue only what concerned itself', () => {
+    const own = (argv: string[]) => (s: Story) => s.command(2.498, 'r1', 'c1', argv);
+    const looked = { under: `{${KEY}}:other` };
+    expect(name({ after: own(['ZRANGE', QUEUE, '0', '0']), looked })).toBe('node-forgot');
+    expect(name({ after: own(['ZSCORE', QUEUE, 'c1@2']), looked })).toBe('unexplained');
+    expect(name({ after: own(['PEXPIRE', QUEUE, '5000']), looked })).toBe('unexplained');
+  });
+
   it('where its client may have stood in the queue again, while nobody watched', () => {
     const looked = (s: Story) => s.sample(2.35, 'r1', { runId: 'run-2' });
     expect(name({ after: looked })).toBe('node-forgot');
