@@ -4,19 +4,21 @@
  * Example: c2's place is in `{lock:0}:queue` from 1.2 s on. At 1.5 s the server is killed and its data removed; it runs again at 1.8 s
  * and has nothing stored. c1 asks at 2 s, finds nobody in the queue, and is granted the lock.
  *
- * Named where all places of the last name of the client's were lost with their server (`lost-with-server.ts`). That the time of the place
+ * Named where the client's last place under each key was lost with its server (`lost-with-server.ts`). That the time of the place
  * was not over is known of whoever is said to be overtaken.
  *
- * Excludes a lock that does not say when places end, and who never looks at the queue: it overtakes whatever its server remembers.
+ * Excludes a lock that does not say when places end, and who never looks at the queue, or only when it has the lock, or goes past another
+ * one's place there as well: it overtakes whatever its server remembers.
  */
-import { type Change, ownersBy } from '../../harness/record/facts/commands/changes.js';
+import { type Change, ownersBy, ownersOf, storedBy } from '../../harness/record/facts/commands/changes.js';
+import { ABSENT } from '../../harness/record/facts/commands/state.js';
 import { deadlineMs } from '../../harness/record/facts/deadlines.js';
 import { moment } from '../../harness/record/facts/words.js';
 import { shown } from '../../harness/record/schemas/foreign-text.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Cause } from '../../harness/vocabulary/verdict.js';
 import { type Changes, hasLooked, lostWithServer } from './lost-with-server.js';
-import { RelatedKeys } from './own-stores.js';
+import { ownStoresOf, RelatedKeys } from './own-stores.js';
 import { type Passed, placesOf } from './queue-places.js';
 import { wholeEvidenceOf } from './whole-evidence.js';
 
@@ -28,7 +30,8 @@ export function queueForgotten(passed: Passed, input: CheckInput): Cause | undef
     return undefined;
   const [node] = evidence.nodes as [string];
   if (!evidence.readingOf(node)) return undefined;
-  const places = placesOf(passed, node, input.history, evidence, new RelatedKeys(input.history.operations.keys));
+  const related = new RelatedKeys(input.history.operations.keys);
+  const places = placesOf(passed, node, input.history, evidence, related);
   const last = places.at(-1);
   const grant = evidence.grantsOf(by).at(-1);
   if (!last || grant?.took !== true) return undefined;
@@ -38,8 +41,21 @@ export function queueForgotten(passed: Passed, input: CheckInput): Cause | undef
     !storedLately(owner, change, lists, lastsMs);
   const { client, key: resource } = waiter;
   const lost = lostWithServer(places, { resource, client, node, next, isOver }, evidence);
-  const isSince = (at: number) => lost !== undefined && at > lost.emptyLine;
+  // Who looks only when it has the lock, to leave the queue, say, does not go by what it finds.
+  const stored = ownStoresOf(by, evidence, related).find(({ request }) => request === line);
+  const storedLine = stored?.line ?? line;
+  const isSince = (at: number) => lost !== undefined && at > lost.emptyLine && at < storedLine;
   if (!lost || !hasLooked(by, places, { node, next }, input.observations, isSince)) return undefined;
+  const lists = places.map(({ key }) => evidence.readingOf(node)!.changes(key).list);
+  if (
+    lists.some((list) =>
+      stoodThere(
+        passed,
+        list.findLast((change) => change.line <= storedLine),
+      ),
+    )
+  )
+    return undefined;
   const stood = `${waiter.client}'s place ${shown(last.name, 60)} in ${last.key}`;
   return {
     name: 'node-forgot',
@@ -51,6 +67,14 @@ export function queueForgotten(passed: Passed, input: CheckInput): Cause | undef
       { atNs: waiter.fromNs, text: `${waiter.client} was granted ${waiter.key}`, history: waiter.evidence[1]! },
     ].sort((a, b) => a.atNs - b.atNs),
   };
+}
+
+/** Whether a third one's place was there, since before the other one asked: who goes past that goes past any. */
+function stoodThere({ by, askedNs }: Passed, { after }: Pick<Change, 'after'> = { after: ABSENT }): boolean {
+  return ownersOf(after).some((name) => {
+    const stored = storedBy(after, name);
+    return stored?.client !== undefined && stored.client !== by.client && stored.atNs < askedNs;
+  });
 }
 
 /** Whether it had been stored within the time for which a place lasts when the change took it out. */

@@ -172,6 +172,23 @@ describe('unexplained', () => {
     expect(name({ after: own(['PEXPIRE', QUEUE, '5000']), looked })).toBe('unexplained');
   });
 
+  it('where the other one looked only when it had been granted the lock', () => {
+    const looked = { at: 2.4995 };
+    expect(name({ looked })).toBe('unexplained');
+    const script = (s: Story) =>
+      s
+        .command(2.4995, 'r1', 'c1', ['EVAL', 'take', '2', KEY, QUEUE, 'c1@3'])
+        .command(2.4995, 'r1', 'lua', ['lindex', QUEUE, '0'])
+        .command(2.4995, 'r1', 'lua', ['set', KEY, 'c1@3', 'PX', '5000']);
+    expect(name({ after: script, looked: { at: 2.1 } })).toBe('node-forgot');
+  });
+
+  it('where the other one was granted it past a third one’s place as well', () => {
+    const third = (at: number) => (s: Story) => s.command(at, 'r1', 'c3', ['RPUSH', QUEUE, 'c3@1']);
+    expect(name({ after: third(2.3) })).toBe('node-forgot');
+    expect(name({ after: third(2.1) })).toBe('unexplained');
+  });
+
   it('where its client may have stood in the queue again, while nobody watched', () => {
     const looked = (s: Story) => s.sample(2.35, 'r1', { runId: 'run-2' });
     expect(name({ after: looked })).toBe('node-forgot');
