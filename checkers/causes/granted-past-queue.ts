@@ -37,8 +37,9 @@ export function grantedPastQueue(passed: Passed, input: CheckInput): Cause | und
     }))
     .filter(({ granted, grant }) => granted.inTime && !isQueue(grant.after));
   for (const { granted, grant } of kept) {
-    // What it stored first need not be its grant (a sign that it lives, say), and the place may be gone by when it was granted.
-    if (kept.some(({ granted: { node, line } }) => node === granted.node && line > granted.line)) continue;
+    // What it stored first need not be its grant (a sign that it lives, say), and the place may be gone by when it was granted, or
+    // never have come to the server that granted it.
+    if (kept.some(({ granted: { node, line } }) => node !== granted.node || line > granted.line)) continue;
     const places = placesOf(passed, granted.node, input.history, evidence, related);
     const [first] = places;
     if (!first || !isBelieved(granted.node, first.atNs, grant.atNs, evidence, 0, 'still')) continue;

@@ -196,6 +196,13 @@ describe('not named', () => {
     expect(name({ before: behind })).toBe('granted-past-queue');
   });
 
+  it('where another server granted it in the same attempt', () => {
+    const marks = (s: Story) => s.command(2.4, 'r1', 'c1', ['SET', `{${KEY}}:alive`, 'c1@2', 'PX', '5000']);
+    const elsewhere = (s: Story) => marks(s.watch(0.1, 'r2').sample(0.5, 'r2')).take(2.499, 'r2', 'c1', 'c1@2');
+    expect(name({ granted: (s) => taken(marks(s)), grantSent: 2.3 })).toBe('granted-past-queue');
+    expect(name({ granted: elsewhere, grantSent: 2.3 })).toBe('unexplained');
+  });
+
   it('where the server was not seen all the time, ran as another process, or its clock was moved', () => {
     for (const at of [1.3, 2.4])
       expect(name({ before: (s) => s.watch(at, 'r1', false).watch(at + 0.01, 'r1') }), `${at}`).toBe('unexplained');
