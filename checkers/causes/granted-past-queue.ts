@@ -10,8 +10,9 @@
  * stored it still had it, and had time left, when the grant was stored, under another key and by a command of the one who was
  * granted.
  *
- * Excludes a client that had a place of its own there when it asked (it gave up, and came back to it) or may have had one,
- * clients that are queued elsewhere than on the server, and independent nodes. Whose a place is follows from the connection that stored it:
+ * Excludes a client that had a place of its own there when it asked (it gave up, and came back to it) or may have had one, be it over the
+ * connection of its hold before, clients that are queued elsewhere than on the server, one that stored something on another server in the
+ * same attempt, and independent nodes. Whose a place is follows from the connection that stored it:
  * what a process sent that has died since may come late, when another is in its place.
  */
 
@@ -23,7 +24,7 @@ import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Cause } from '../../harness/vocabulary/verdict.js';
 import { isBelieved } from './believed.js';
 import { type NamedStore, type OwnStore, ownStoresOf, RelatedKeys } from './own-stores.js';
-import { changesBetween, isQueue, type Passed, placesOf } from './queue-places.js';
+import { askedOverOf, changesBetween, isQueue, type Passed, placesOf } from './queue-places.js';
 import { wholeEvidenceOf } from './whole-evidence.js';
 
 export function grantedPastQueue(passed: Passed, input: CheckInput): Cause | undefined {
@@ -43,8 +44,11 @@ export function grantedPastQueue(passed: Passed, input: CheckInput): Cause | und
     const places = placesOf(passed, granted.node, input.history, evidence, related);
     const [first] = places;
     if (!first || !isBelieved(granted.node, first.atNs, grant.atNs, evidence, 0, 'still')) continue;
+    const earlier = askedOverOf(passed.by, passed.askedNs, granted.node, input.history, evidence, related);
+    const own = [grant.by?.source, ...earlier];
     const isOwn = ({ by, name }: { by: Origin; name: string }) =>
-      by.atNs < passed.askedNs && (isSameConnection(by, grant.by) || name === granted.owner);
+      by.atNs < passed.askedNs &&
+      ((by.client === passed.by.client && own.includes(by.source)) || name === granted.owner);
     const stood = places.every(({ key, name, line }) => {
       const changes = evidence.readingOf(granted.node)!.changes(key);
       // What ends by its time ends without a command that would show it.
@@ -60,10 +64,6 @@ export function grantedPastQueue(passed: Passed, input: CheckInput): Cause | und
     if (stood) return causeOf(passed, granted, first, grant.atNs);
   }
   return undefined;
-}
-
-function isSameConnection(one: Origin, other: Origin | undefined): boolean {
-  return one.client === other?.client && one.source === other?.source;
 }
 
 /** Whether a place of the client's own may have been in a queue. */

@@ -196,6 +196,22 @@ describe('not named', () => {
     expect(name({ before: behind })).toBe('granted-past-queue');
   });
 
+  it('where the other one had stored its place over the connection of its last hold, which is gone', () => {
+    const held = (from: string) => (s: Story) => {
+      s.grant('c1', 0.7).command(0.699, 'r1', 'c1', ['SET', KEY, 'c1@0', 'PX', '5000', 'NX'], 0, from);
+      s.release('c1', 0.8).command(0.799, 'r1', 'c1', ['DEL', KEY], 0, from);
+      return s.command(1.1, 'r1', 'c1', ['RPUSH', QUEUE, 'place-of-c1'], 0, OTHER_CONNECTION);
+    };
+    expect(name({ queues: (s) => pushed(held('10.77.0.9:39998')(s)) })).toBe('granted-past-queue');
+    expect(name({ queues: (s) => pushed(held(OTHER_CONNECTION)(s)) })).toBe('unexplained');
+  });
+
+  it('where it was gone from the queue, and its client’s name stood in another key', () => {
+    const seen = (s: Story) => pushed(s).command(1.21, 'r1', 'c2', ['ZADD', `{${KEY}}:seen`, '1', 'c2']);
+    expect(name({ queues: seen })).toBe('granted-past-queue');
+    expect(name({ queues: seen, before: (s) => s.evicted(2.2, 'r1', QUEUE) })).toBe('unexplained');
+  });
+
   it('where another server granted it in the same attempt', () => {
     const marks = (s: Story) => s.command(2.4, 'r1', 'c1', ['SET', `{${KEY}}:alive`, 'c1@2', 'PX', '5000']);
     const elsewhere = (s: Story) => marks(s.watch(0.1, 'r2').sample(0.5, 'r2')).take(2.499, 'r2', 'c1', 'c1@2');

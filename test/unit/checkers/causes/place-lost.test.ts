@@ -28,6 +28,14 @@ interface Telling {
 }
 
 const pushed = (s: Story) => s.command(1.2, 'r1', 'c2', ['RPUSH', QUEUE, 'c2@1']);
+/** A script stores the queue anew with those that it names. */
+const anew =
+  (by: string, at: number, ...places: string[]) =>
+  (s: Story) =>
+    s
+      .command(at, 'r1', by, ['EVAL', 'sweep', '1', QUEUE])
+      .command(at, 'r1', 'lua', ['del', QUEUE])
+      .command(at, 'r1', 'lua', ['rpush', QUEUE, ...places]);
 const taken = (at: number, by: string) => (s: Story) => s.command(at, 'r1', by, ['LREM', QUEUE, '0', 'c2@1']);
 
 /** c2 asks at 1 s and is queued; its place is removed; c1 asks at 2 s and is granted at 2.5 s, c2 at 4 s. */
@@ -148,6 +156,17 @@ describe('not named', () => {
           .evicted(1.9, 'r1');
     expect(name({ removed: hands(['lpop', QUEUE], ['set', KEY, 'c2@1', 'PX', '5000']) })).toBe('unexplained');
     expect(name({ removed: hands(['lpop', QUEUE], ['set', KEY, 'c3@1', 'PX', '5000']) })).toBe('place-removed');
+  });
+
+  it('where that was another’s place, which its own client took out, and the waiting one’s script had stored anew', () => {
+    const fourth = (s: Story) => pushed(s).command(1.3, 'r1', 'c4', ['RPUSH', QUEUE, 'c4@1']);
+    const left = (s: Story) =>
+      s
+        .command(1.7, 'r1', 'stranger', ['LREM', QUEUE, '0', 'c2@1'])
+        .command(1.8, 'r1', 'c4', ['LREM', QUEUE, '0', 'c4@1']);
+    const queues = (s: Story) => anew('c2', 1.4, 'c2@1', 'c4@1')(fourth(s));
+    expect(name({ queues, removed: left })).toBe('unexplained');
+    expect(name({ queues, removed: taken(1.8, 'c3') })).toBe('place-removed');
   });
 
   it('where the client left by itself, or a stranger removed it', () => {
