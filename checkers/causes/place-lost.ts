@@ -13,9 +13,10 @@
  * over the connection that it was granted the lock over, or had been the time before, and was certainly there until another client's command certainly removed
  * it, or the queue had certainly expired, before the waiting one's granted attempt left.
  *
- * Excludes a place whose time was over by the server's own clock, one whose name the same request stored elsewhere for the lock, as who
- * hands it over does to the next in the queue (what became of it then is another question), one that a stranger removed, and one that may have been gone for
- * another reason.
+ * Excludes a place whose time was over by the server's own clock, one whose name, or that of its client, who removed it stored elsewhere for
+ * the lock, as who hands it over does to the next in the queue (what became of it then is another question), one that was put back at once, one that
+ * a stranger removed, one that may have been gone for another reason, a queue whose time was a time of day by a clock that was off, and who
+ * was granted the lock by another server.
  */
 import {
   type Change,
@@ -36,33 +37,67 @@ import { shown } from '../../harness/record/schemas/foreign-text.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Cause, Hold } from '../../harness/vocabulary/verdict.js';
 import { isBelieved } from './believed.js';
+import { isByRightClocks } from './meanwhile.js';
 import { type NamedStore, ownStoresOf, RelatedKeys } from './own-stores.js';
-import { changesBetween, type Passed, placesOf } from './queue-places.js';
+import { type Passed, placesOf } from './queue-places.js';
 import { requestLine } from './tenure.js';
 import { wholeEvidenceOf } from './whole-evidence.js';
 
 export function placeLost(passed: Passed, input: CheckInput): Cause | undefined {
-  const { waiter } = passed;
-  const lastsMs = deadlineMs(input.history, 'place', waiter.leaseMs);
-  const evidence = wholeEvidenceOf(input);
-  if (lastsMs === undefined || !evidence || evidence.majority !== undefined) return undefined;
-  const related = new RelatedKeys(input.history.operations.keys);
-  const nodes = new Set(ownStoresOf(waiter, evidence, related).map(({ node }) => node));
-  for (const node of nodes) {
-    const places = placesOf(passed, node, input.history, evidence, related);
-    for (const place of places) {
-      const changes = evidence.readingOf(node)!.changes(place.key);
-      const gone = goneFrom(place, changes, passed.by, granted(passed.by, node, evidence));
-      const end = gone && endOf(gone, waiter.client);
-      if (!end || end.atNs >= waiter.grantSentNs || end.line <= places.at(-1)!.line) continue;
-      if (isHandedOver(end, place, evidence.readingOf(node)!, related.of(waiter.key, evidence.readingOf(node)!)))
-        continue;
-      if (!isInTime(end.wallMs, places.at(-1)!, lastsMs)) continue;
-      if (isBelieved(node, Math.min(place.atNs, end.by.atNs), end.atNs, evidence, 0, 'still'))
-        return causeOf(passed, node, place, end);
-    }
+  const lastsMs = deadlineMs(input.history, 'place', passed.waiter.leaseMs);
+  if (lastsMs === undefined) return undefined;
+  for (const { node, place, last, end, handed, evidence } of endsOf(passed, input)) {
+    if (handed || !isInTime(end.wallMs, last, lastsMs)) continue;
+    if (end.isExpired && !isByRightClocks(end.by.by!, end.by.ranFromNs, evidence)) continue;
+    if (isBelieved(node, Math.min(place.atNs, end.by.atNs), end.atNs, evidence, 0, 'still'))
+      return causeOf(passed, node, place, end);
   }
   return undefined;
+}
+
+/** How a place ended by another one's doing. */
+interface Ended {
+  readonly node: string;
+  readonly place: NamedStore;
+  /** Where the client had stored that name last. */
+  readonly last: NamedStore;
+  readonly end: End;
+  /** What gave the lock to the client in return. */
+  readonly handed: Handed | undefined;
+  readonly evidence: Evidence;
+}
+
+interface Handed {
+  readonly changes: KeyChanges;
+  readonly change: Change;
+  readonly name: string;
+}
+
+/** Of the last place of the client that waited, under each key that it stood under. */
+function endsOf(passed: Passed, input: CheckInput): Ended[] {
+  const { waiter, by } = passed;
+  const evidence = wholeEvidenceOf(input);
+  if (!evidence || evidence.majority !== undefined) return [];
+  const related = new RelatedKeys(input.history.operations.keys);
+  const own = ownStoresOf(waiter, evidence, related);
+  // What is stored for everybody (`mode`) is nobody's name.
+  const others = new Set(ownStoresOf(by, evidence, related).map(({ owner }) => owner));
+  const owners = own.map(({ owner }) => owner).filter((owner) => !others.has(owner));
+  return [...new Set(own.map(({ node }) => node))].flatMap((node) => {
+    // What another server granted does not go by what this one has lost.
+    if (evidence.grantsOf(by).some((grant) => grant.node !== node)) return [];
+    const reading = evidence.readingOf(node)!;
+    const places = placesOf(passed, node, input.history, evidence, related);
+    const last = places.at(-1)!;
+    return places.flatMap((place): Ended[] => {
+      const gone = goneFrom(place, reading.changes(place.key), passed, granted(by, node, evidence));
+      const end = place.name === last.name && gone && endOf(gone, waiter.client);
+      if (!end || end.atNs >= waiter.grantSentNs || end.line <= last.line) return [];
+      const keys = (related.of(waiter.key, reading) ?? []).filter((key) => key !== place.key);
+      const handed = handedOver(end, place, [place.name, ...owners], keys, reading, waiter.grantSentNs);
+      return [{ node, place, last, end, handed, evidence }];
+    });
+  });
 }
 
 /** That a place was gone, which a line shows. */
@@ -83,12 +118,19 @@ function granted(hold: Hold, node: string, evidence: Evidence): KeyWrite | undef
 function goneFrom(
   place: NamedStore,
   changes: KeyChanges,
-  { fromNs }: Hold,
+  { waiter, by: { fromNs } }: Passed,
   grant: KeyWrite | undefined,
 ): Gone | undefined {
   const { list } = changes;
-  const since = changesBetween(changes, place.line, Number.POSITIVE_INFINITY);
-  const next = since.find(({ after }) => stores(after, place.name) !== 'yes');
+  const untilLine = grant?.observation ?? Number.NEGATIVE_INFINITY;
+  const isThere = ({ by, after, how, line }: Change, at: number) => {
+    // That the queue had expired before is told by the line that stored the place.
+    if (stores(after, place.name) === 'yes' || (line === place.line && how === 'expired')) return true;
+    return by?.client !== waiter.client && isPutBack(place.name, list, at, untilLine);
+  };
+  let at = changes.firstFrom(place.line);
+  while (list[at] && isThere(list[at]!, at)) at++;
+  const next = list[at];
   const expired = (by: Change | undefined, line: number, atNs: number) => by && { line, atNs, by, isExpired: true };
   // That it expires changes nothing until somebody stores there again: the other one's grant may come first, and find nobody there.
   if (grant && (!next || next.line > grant.observation)) {
@@ -103,9 +145,21 @@ function goneFrom(
   const isLater = grant ? (next.by ? requestLine(next.by) : line) > grant.observation : atNs > fromNs;
   if (isLater) return undefined;
   if (next.how === 'command') return { line, atNs, by: next, isExpired: false };
-  return next.how === 'expired' && next.clockMs === undefined
-    ? expired(lastTimed(list, list.indexOf(next)), line, atNs)
-    : undefined;
+  return next.how === 'expired' && next.clockMs === undefined ? expired(lastTimed(list, at), line, atNs) : undefined;
+}
+
+/**
+ * Whether who took a place out put it back, before anything else became of the queue: in the same script, or else before that line.
+ * So a queue is cleared of the dead: all of it is removed, and then stored anew without them.
+ */
+function isPutBack(name: string, list: readonly Change[], at: number, untilLine: number): boolean {
+  const { by } = list[at]!;
+  for (let n = at + 1; by && list[n]?.by?.source === by.source; n++) {
+    const { by: then, line, after } = list[n]!;
+    const isInTime = requestLine(then!) === requestLine(by) || line <= untilLine;
+    if (isInTime && stores(after, name) === 'yes') return true;
+  }
+  return false;
 }
 
 /** Whose doing it was that a place was gone, where it was a client's, and not that of the one whose place another removed. */
@@ -124,30 +178,33 @@ function endOf(gone: Gone, waiter: string): End | undefined {
   return { ...gone, client: by.by.client, command: by.by.name, wallMs };
 }
 
-/** Whether the request that took a place out stored its name elsewhere among the lock's keys: it was that client's turn. */
-function isHandedOver(
-  { by: { by }, isExpired }: End,
-  { key, name }: NamedStore,
+/** Where who took a place out stored its name, or the one that its client holds by, among the lock's other keys: it was its turn. */
+function handedOver(
+  { client, isExpired }: End,
+  { line }: NamedStore,
+  names: readonly string[],
+  keys: readonly string[],
   reading: ServerReading,
-  keys: readonly string[] | undefined,
-): boolean {
-  if (isExpired) return false;
-  const request = requestLine(by!);
-  return (keys ?? []).some(
-    (one) =>
-      one !== key &&
-      reading
-        .changes(one)
-        .list.some(
-          ({ by: other, after }) =>
-            other !== undefined && requestLine(other) === request && ownersBy(after, other.line).includes(name),
-        ),
-  );
+  untilNs: number,
+): Handed | undefined {
+  if (isExpired) return undefined;
+  for (const key of keys) {
+    const changes = reading.changes(key);
+    for (let at = changes.firstFrom(line + 1); (changes.list[at]?.atNs ?? untilNs) < untilNs; at++) {
+      const change = changes.list[at]!;
+      const name =
+        change.by?.client === client && ownersBy(change.after, change.line).find((one) => names.includes(one));
+      if (name) return { changes, change, name };
+    }
+  }
+  return undefined;
 }
 
 /** Whether the client had shown itself so lately that its place had to stay. */
 function isInTime(goneWallMs: number, last: NamedStore, lastsMs: number): boolean {
-  return goneWallMs - last.serverWallMs < lastsMs - leaseMarginNs(lastsMs) / 1e6;
+  return (
+    lastsMs === Number.POSITIVE_INFINITY || goneWallMs - last.serverWallMs < lastsMs - leaseMarginNs(lastsMs) / 1e6
+  );
 }
 
 function causeOf({ waiter, by }: Passed, node: string, place: NamedStore, end: End): Cause {

@@ -480,11 +480,15 @@ export function turns(count = 12): Story {
 }
 
 /** Of c1 and c2, whose lock is fair; `deadline`: it says that a place in its queue lasts for a lease. */
-export function fairStory(deadline: boolean): Story {
+export function fairStory(deadline: boolean | 'never'): Story {
   const story = new Story().promised({ kind: 'fair' });
   for (const client of ['c1', 'c2']) {
     const where = { client, slot: client, host: client, address: '10.77.0.9' };
-    const says = { lock: 'fair', features: [], ...(deadline && { deadlines: { place: 'lease' as const } }) };
+    const says = {
+      lock: 'fair',
+      features: [],
+      ...(deadline && { deadlines: { place: deadline === 'never' ? deadline : ('lease' as const) } }),
+    };
     story.event(0.05, { type: 'client-up', ...where, ...says });
   }
   return story;

@@ -5,7 +5,7 @@
 import { describe, expect, it } from 'vitest';
 import { fifo } from '../../../../checkers/liveness/fifo.js';
 import type { Quorum } from '../../../../harness/vocabulary/topology.js';
-import { fairStory, KEY, ns, type Story } from '../build.js';
+import { EPOCH_WALL_MS, fairStory, KEY, ns, type Story } from '../build.js';
 
 const QUEUE = `{${KEY}}:queue`;
 const DEADLINES = `{${KEY}}:deadlines`;
@@ -14,7 +14,9 @@ interface Telling {
   queues?: (story: Story) => Story;
   /** What becomes of the place before c1 is granted the lock. */
   removed?: (story: Story) => Story;
-  deadline?: boolean;
+  deadline?: boolean | 'never';
+  /** For how long c2 asks for the lock. */
+  leaseMs?: number;
   watchedFrom?: number;
   quorum?: Quorum;
   commandCount?: number;
@@ -50,6 +52,7 @@ function name({
   asked = 2,
   granted = 2.5,
   isSeen = true,
+  leaseMs = 5_000,
 }: Telling = {}) {
   const story = fairStory(deadline);
   story.deployed(quorum).watch(watchedFrom, 'r1').sample(0.5, 'r1');
@@ -66,7 +69,7 @@ function name({
       hold: earlierFrom ? 3 : 1,
     }),
   );
-  story.grant('c2', 4, { sent: 1, began: 1.001 });
+  story.grant('c2', 4, { sent: 1, began: 1.001, leaseMs });
   story.grant('c1', granted, { sent: asked, began: asked + 0.001 }).release('c1', granted + 0.5);
   if (isSeen) story.take(granted - 0.001, 'r1', 'c1', 'c1@2');
   story.sample(3.2, 'r1').command(granted + 1, 'r1', 'c1', ['DEL', KEY]);
@@ -78,6 +81,7 @@ function name({
 
 it('is named where the place was removed by another before its time was over', () => {
   expect(name()).toBe('place-removed');
+  expect(name({ deadline: 'never' })).toBe('place-removed');
   // A look that took longer shows the clock a little less ahead.
   expect(name({ removed: (s) => taken(1.8, 'c3')(s.sample(1.3, 'r1', { skewMs: -20 })) })).toBe('place-removed');
 });
@@ -156,6 +160,21 @@ describe('not named', () => {
           .evicted(1.9, 'r1');
     expect(name({ removed: hands(['lpop', QUEUE], ['set', KEY, 'c2@1', 'PX', '5000']) })).toBe('unexplained');
     expect(name({ removed: hands(['lpop', QUEUE], ['set', KEY, 'c3@1', 'PX', '5000']) })).toBe('place-removed');
+    // By the name under which it holds, and in two commands.
+    const queues = (s: Story) => s.command(1.2, 'r1', 'c2', ['RPUSH', QUEUE, '1200:c2@1']);
+    expect(name({ queues, removed: hands(['lpop', QUEUE], ['set', KEY, 'c2@1', 'PX', '5000']) })).toBe('unexplained');
+    expect(name({ queues, removed: hands(['lpop', QUEUE], ['set', KEY, 'c3@1', 'PX', '5000']) })).toBe('place-removed');
+    const apart = (owner: string) => (s: Story) =>
+      s
+        .command(1.8, 'r1', 'c3', ['LPOP', QUEUE])
+        .command(1.801, 'r1', 'c3', ['SET', KEY, owner, 'PX', '5000', 'NX'])
+        .evicted(1.9, 'r1');
+    expect(name({ removed: apart('c2@1') })).toBe('unexplained');
+    expect(name({ removed: apart('c3@1') })).toBe('place-removed');
+    const mode = (at: number, by: string) => (s: Story) =>
+      s.command(at, 'r1', by, ['HSET', `{${KEY}}:mode`, 'mode', 'w']);
+    const all = (s: Story) => mode(3.9985, 'c2')(mode(2.4985, 'c1')(mode(1.802, 'c3')(apart('c3@1')(s))));
+    expect(name({ removed: all })).toBe('place-removed');
   });
 
   it('where that was another’s place, which its own client took out, and the waiting one’s script had stored anew', () => {
@@ -167,6 +186,21 @@ describe('not named', () => {
     const queues = (s: Story) => anew('c2', 1.4, 'c2@1', 'c4@1')(fourth(s));
     expect(name({ queues, removed: left })).toBe('unexplained');
     expect(name({ queues, removed: taken(1.8, 'c3') })).toBe('place-removed');
+  });
+
+  it('where who took it out put it back at once', () => {
+    const back = anew('c3', 1.6, 'c2@1');
+    expect(name({ removed: (s) => taken(1.8, 'stranger')(back(s)) })).toBe('unexplained');
+    expect(name({ removed: (s) => taken(1.8, 'c3')(back(s)) })).toBe('place-removed');
+    const apart = (at: number) => (s: Story) => taken(1.6, 'c3')(s).command(at, 'r1', 'c3', ['RPUSH', QUEUE, 'c2@1']);
+    expect(name({ removed: (s) => taken(1.8, 'stranger')(apart(1.65)(s)) })).toBe('unexplained');
+    expect(name({ removed: apart(2.7) })).toBe('place-removed');
+  });
+
+  it('where the other one was granted the lock by another server', () => {
+    const elsewhere = (value: string) => (s: Story) =>
+      taken(1.8, 'c3')(s).watch(0.1, 'r2').sample(0.5, 'r2').command(2.499, 'r2', 'c1', ['SET', KEY, value, 'NX']);
+    expect(name({ removed: elsewhere('c1@2'), isSeen: false })).toBe('unexplained');
   });
 
   it('where the client left by itself, or a stranger removed it', () => {
@@ -294,6 +328,13 @@ describe('the queue expired with all who stood in it', () => {
         .command(1.06, 'r1', 'c3', ['PEXPIRE', QUEUE, '900'])
         .fault(1.1, 0, 'clock', 'strike', jumped);
     expect(name({ queues: (s) => pushed(early(s)), removed: none })).toBe('unexplained');
+  });
+
+  it('is not named where its time was a time of day, by a clock that was off', () => {
+    const until = (s: Story) => pushed(s).command(1.3, 'r1', 'c3', ['PEXPIREAT', QUEUE, String(EPOCH_WALL_MS + 1_400)]);
+    expect(name({ queues: until, removed: none })).toBe('place-expired');
+    const back = { effects: [{ kind: 'clock-jumped' as const, who: ['c3'], offsetMs: -5_000 }] };
+    expect(name({ queues: (s) => until(s.fault(0.6, 0, 'clock', 'strike', back)), removed: none })).toBe('unexplained');
   });
 
   it('is told where its client reconnected since, of which an earlier hold tells', () => {
