@@ -55,6 +55,21 @@ export function placeLost(passed: Passed, input: CheckInput): Cause | undefined 
   return undefined;
 }
 
+/**
+ * Whether the client that waited had its turn before: another one's command took its place out and stored the lock for it, and it did not
+ * come for that as long as its lease.
+ */
+export function hadItsTurn(passed: Passed, input: CheckInput): boolean {
+  const { leaseMs } = passed.waiter;
+  return endsOf(passed, input).some(({ node, place, handed, evidence }) => {
+    const loss = handed?.changes.lossOf(handed.name, handed.change.line);
+    if (loss?.how !== 'expired' || loss.ranFromNs > passed.by.fromNs) return false;
+    const lastedMs = loss.before.expires.fromMs - handed!.change.by!.serverWallMs;
+    const isWhole = lastedMs >= leaseMs - leaseMarginNs(leaseMs) / 1e6;
+    return isWhole && isBelieved(node, place.atNs, loss.atNs, evidence, 0, 'still');
+  });
+}
+
 /** How a place ended by another one's doing. */
 interface Ended {
   readonly node: string;

@@ -15,7 +15,8 @@
  *
  * Excludes: clients that gave up or whose outcome is not known; that asked while they held already (nested: no wait); and those
  * that may have lost their place by the deadline that their lock declares (`lost-place.ts`), which is "cannot tell" where no
- * fault kept them from showing themselves. A dead client at the head of the queue delays the others, and inverts nothing. A lock
+ * fault kept them from showing themselves; and those to whom another handed the lock over, and who did not come for it within their
+ * lease, as the servers' record proves. A dead client at the head of the queue delays the others, and inverts nothing. A lock
  * whose clients learn only from another's release that they were granted sends nothing after it queued, and cannot be judged.
  */
 
@@ -33,7 +34,7 @@ import type { History } from '../../harness/vocabulary/history.js';
 import type { Checker, CheckInput } from '../../harness/vocabulary/run.js';
 import type { CheckerFindings, Violation } from '../../harness/vocabulary/verdict.js';
 import { grantedPastQueue } from '../causes/granted-past-queue.js';
-import { placeLost } from '../causes/place-lost.js';
+import { hadItsTurn, placeLost } from '../causes/place-lost.js';
 import { queueForgotten } from '../causes/queue-forgotten.js';
 import type { Passed } from '../causes/queue-places.js';
 import { unexplained } from '../causes/unexplained.js';
@@ -252,8 +253,9 @@ function lostPlaceOf(input: CheckInput, holds: Holds, grants: Grants): (overtake
   const { operations: ops } = input.history;
   const lostPlace = lostPlaces(input);
   const clientOf = (k: number) => ops.clients[holds.client[k]!]!;
-  return ({ waiter, place, by }) =>
-    lostPlace({
+  return (one) => {
+    const { waiter, place, by } = one;
+    const lost = lostPlace({
       client: clientOf(waiter),
       key: ops.keys[holds.key[waiter]!]!,
       leaseMs: ops.leaseMs[holds.row[waiter]!]!,
@@ -263,6 +265,8 @@ function lostPlaceOf(input: CheckInput, holds: Holds, grants: Grants): (overtake
       by: clientOf(by),
       overtakenNs: grants.hadNs[by]!,
     });
+    return lost ?? (hadItsTurn(passedOf(one, holds, grants), input) ? { excused: true } : undefined);
+  };
 }
 
 function proofOf({ waiter, place, by }: Overtaken, holds: Holds, grants: Grants): string {

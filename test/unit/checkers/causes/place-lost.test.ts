@@ -177,6 +177,22 @@ describe('not named', () => {
     expect(name({ removed: all })).toBe('place-removed');
   });
 
+  it('where the lock was handed over to it for its lease, and it did not come: nobody is accused', () => {
+    const hands =
+      (ms: number, owner = 'c2@1') =>
+      (s: Story) =>
+        s
+          .command(1.8, 'r1', 'c3', ['EVAL', 'hand', '2', KEY, QUEUE])
+          .command(1.8, 'r1', 'lua', ['lpop', QUEUE])
+          .command(1.8, 'r1', 'lua', ['set', KEY, owner, 'PX', String(ms)]);
+    const story: Telling = { deadline: 'never', leaseMs: 600 };
+    expect(name({ ...story, removed: hands(600) })).toBeUndefined();
+    expect(name({ ...story, removed: hands(300) })).toBe('unexplained');
+    expect(name({ ...story, removed: hands(600, 'c3@1') })).toBe('place-removed');
+    const deleted = (s: Story) => hands(600)(s).command(2.3, 'r1', 'stranger', ['DEL', KEY]);
+    expect(name({ ...story, removed: deleted })).toBe('unexplained');
+  });
+
   it('where that was another’s place, which its own client took out, and the waiting one’s script had stored anew', () => {
     const fourth = (s: Story) => pushed(s).command(1.3, 'r1', 'c4', ['RPUSH', QUEUE, 'c4@1']);
     const left = (s: Story) =>
