@@ -10,7 +10,7 @@
  * stored it still had it, and had time left, when the grant was stored, under another key and by a command of the one who was
  * granted.
  *
- * Excludes a client that had a place of its own there when it asked (it gave up, and came back to it) or may have had one, be it over the
+ * Excludes a client that its own grant of before still let in, that had a place of its own there when it asked (it gave up, and came back to it) or may have had one, be it over the
  * connection of its hold before, clients that are queued elsewhere than on the server, one that stored something on another server in the
  * same attempt, and independent nodes. Whose a place is follows from the connection that stored it:
  * what a process sent that has died since may come late, when another is in its place.
@@ -49,6 +49,8 @@ export function grantedPastQueue(passed: Passed, input: CheckInput): Cause | und
     const isOwn = ({ by, name }: { by: Origin; name: string }) =>
       by.atNs < passed.askedNs &&
       ((by.client === passed.by.client && own.includes(by.source)) || name === granted.owner);
+    // Whom it still names it lets in again: say it could not be given back before.
+    if (mayHaveStored(grant.before, isOwn)) continue;
     const stood = places.every(({ key, name, line }) => {
       const changes = evidence.readingOf(granted.node)!.changes(key);
       // What ends by its time ends without a command that would show it.
@@ -58,7 +60,7 @@ export function grantedPastQueue(passed: Passed, input: CheckInput): Cause | und
       const fromAsked = stood.filter((_, n) => !(stood[n + 1] && stood[n + 1]!.atNs < passed.askedNs));
       return (
         stood.every(({ after }) => stores(after, name) === 'yes') &&
-        !fromAsked.some(({ after }) => mayHavePlace(after, isOwn))
+        !fromAsked.some(({ after }) => mayHaveStored(after, isOwn))
       );
     });
     if (stood) return causeOf(passed, granted, first, grant.atNs);
@@ -66,8 +68,8 @@ export function grantedPastQueue(passed: Passed, input: CheckInput): Cause | und
   return undefined;
 }
 
-/** Whether a place of the client's own may have been in a queue. */
-function mayHavePlace(state: StoredState, isOwn: (place: { by: Origin; name: string }) => boolean): boolean {
+/** Whether a place of the client's own may have been in a queue, or a grant under a key. */
+function mayHaveStored(state: StoredState, isOwn: (place: { by: Origin; name: string }) => boolean): boolean {
   return ownersOf(state).some((name) => {
     const by = storedBy(state, name);
     return by?.client === undefined || isOwn({ by, name });

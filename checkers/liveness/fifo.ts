@@ -13,7 +13,8 @@
  * They are of class `liveness`: no two held at once and nothing was harmed, but that a client gets its turn, however
  * many come after it, is what a fair lock promises about waiting.
  *
- * Excludes: clients that gave up or whose outcome is not known; that asked while they held already (nested: no wait); and those
+ * Excludes: clients that gave up or whose outcome is not known; that asked while they held already (nested: no wait), or had not
+ * given back what they held before, whose lease still ran; and those
  * that may have lost their place by the deadline that their lock declares (`lost-place.ts`), which is "cannot tell" where no
  * fault kept them from showing themselves; and those to whom another handed the lock over, and who did not come for it within their
  * lease, as the servers' record proves. A dead client at the head of the queue delays the others, and inverts nothing. A lock
@@ -29,7 +30,7 @@ import { intervalsOf } from '../../harness/record/facts/intervals.js';
 import { countInversions } from '../../harness/record/facts/inversions.js';
 import { trustedClients } from '../../harness/record/facts/operations.js';
 import { moment, plural } from '../../harness/record/facts/words.js';
-import { NOTICE } from '../../harness/record/history-table.js';
+import { NOTICE, OUTCOME } from '../../harness/record/history-table.js';
 import type { History } from '../../harness/vocabulary/history.js';
 import type { Checker, CheckInput } from '../../harness/vocabulary/run.js';
 import type { CheckerFindings, Violation } from '../../harness/vocabulary/verdict.js';
@@ -76,6 +77,7 @@ function findOvertaken(input: CheckInput): CheckerFindings {
   const holds = holdsOf(history);
   const grants = grantsOf(history, holds);
   const nested = nestedHolds(history);
+  const leftHeld = leftHeldBy(holds);
   const lostPlace = lostPlaceOf(input, holds, grants);
   const lostTooSoon = (one: Overtaken) => placeLost(passedOf(one, holds, grants), input) !== undefined;
   const lineOf = (k: number) => ops.completionLine[holds.row[k]!]!;
@@ -85,7 +87,7 @@ function findOvertaken(input: CheckInput): CheckerFindings {
     (a, b) => lineOf(a.waiter) - lineOf(b.waiter),
   );
   const stats = { fifoWaiters: 0, fifoOvertaken: 0, fifoInversions: 0, fifoWaitersNotJudged: 0, fifoInDoubt: 0 };
-  for (const ofKey of byKey(holds.key, holds.count, ops.keys.length, (k) => !nested[k])) {
+  for (const ofKey of byKey(holds.key, holds.count, ops.keys.length, (k) => !nested[k] && !leftHeld[k])) {
     const waiters = ofKey.filter((k) => lastQueuedNs(k, grants) < grants.grantedFromNs[k]!);
     const found = judgeKey(ofKey, waiters, grants, lostPlace, lostTooSoon);
     for (const one of found.overtaken) overtaken.add(one);
@@ -174,6 +176,22 @@ function grantsOf(history: History, holds: Holds): Grants {
     places.push({ queuedNs, line: notices.line[at]! });
   }
   return grants;
+}
+
+/**
+ * 1 for each hold that its client was granted while it had not given its last one back, by the lease of that one: say no server could be
+ * reached when it was to. A lock that lets its owner in again does so then, whoever waits.
+ */
+function leftHeldBy({ count, client, key, released, fromNs, leaseEndNs }: Holds): Uint8Array {
+  const left = new Uint8Array(count);
+  const last = new Map<string, number>();
+  for (let k = 0; k < count; k++) {
+    const who = `${client[k]} ${key[k]}`;
+    const before = last.get(who);
+    if (before !== undefined && released[before] !== OUTCOME.ok && fromNs[k]! <= leaseEndNs[before]!) left[k] = 1;
+    last.set(who, k);
+  }
+  return left;
 }
 
 /** When it was certainly queued, the last time; NaN: not known. */

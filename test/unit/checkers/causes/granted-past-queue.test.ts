@@ -212,6 +212,13 @@ describe('not named', () => {
     expect(name({ queues: seen, before: (s) => s.evicted(2.2, 'r1', QUEUE) })).toBe('unexplained');
   });
 
+  it('where its own grant of before let it in again', () => {
+    const reenters = (s: Story) => s.command(2.499, 'r1', 'c1', ['HINCRBY', KEY, 'c1@2', '1']);
+    const stored = (s: Story) => s.refused('c1', 0.6, 0.9, 'info').command(0.7, 'r1', 'c1', ['HSET', KEY, 'c1@2', '1']);
+    expect(name({ granted: reenters })).toBe('granted-past-queue');
+    expect(name({ deployed: stored, granted: reenters })).toBe('unexplained');
+  });
+
   it('where another server granted it in the same attempt', () => {
     const marks = (s: Story) => s.command(2.4, 'r1', 'c1', ['SET', `{${KEY}}:alive`, 'c1@2', 'PX', '5000']);
     const elsewhere = (s: Story) => marks(s.watch(0.1, 'r2').sample(0.5, 'r2')).take(2.499, 'r2', 'c1', 'c1@2');

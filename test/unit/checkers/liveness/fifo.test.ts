@@ -76,6 +76,15 @@ it('a client that gave up was not overtaken, nor one that held the lock already'
     release('c2', 4, { at: 3.5, hold: 1 }),
   ];
   expect(judged(nested)).toMatchObject({ verdict: 'valid', stats: { fifoWaiters: 1 } });
+  const again = (leaseMs: number, type: 'ok' | 'fail') => [
+    acquire('c2', 1, { at: 0.1, leaseMs }),
+    release('c2', 2, { at: 0.5, hold: 1, type, ...(type === 'fail' && { reason: 'unreachable' }) }),
+    ...waiter,
+    acquire('c2', 3, { at: 2, until: 2.1 }),
+  ];
+  expect(judged(again(5_000, 'fail')).verdict).toBe('valid');
+  expect(judged(again(1_500, 'fail')).verdict).toBe('invalid');
+  expect(judged(again(5_000, 'ok')).verdict).toBe('invalid');
 });
 
 it('a client that had to queue again has only its last place', () => {
