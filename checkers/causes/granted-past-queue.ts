@@ -16,8 +16,10 @@
  * what a process sent that has died since may come late, when another is in its place.
  */
 
-import { ownersOf, storedBy, stores } from '../../harness/record/facts/commands/changes.js';
+import { type Change, ownersOf, storedBy, stores } from '../../harness/record/facts/commands/changes.js';
 import type { Origin, StoredState } from '../../harness/record/facts/commands/state.js';
+import type { Evidence } from '../../harness/record/facts/evidence.js';
+import { firstIndex } from '../../harness/record/facts/first-index.js';
 import { moment } from '../../harness/record/facts/words.js';
 import { shown } from '../../harness/record/schemas/foreign-text.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
@@ -28,27 +30,9 @@ import { askedOverOf, changesBetween, isQueue, type Passed, placesOf } from './q
 import { wholeEvidenceOf } from './whole-evidence.js';
 
 export function grantedPastQueue(passed: Passed, input: CheckInput): Cause | undefined {
-  const evidence = wholeEvidenceOf(input);
-  if (!evidence || evidence.majority !== undefined) return undefined;
-  const related = new RelatedKeys(input.history.operations.keys);
-  const kept = ownStoresOf(passed.by, evidence, related)
-    .map((granted) => ({
-      granted,
-      grant: evidence.readingOf(granted.node)!.changes(granted.key).ofLine(granted.line)!,
-    }))
-    .filter(({ granted, grant }) => granted.inTime && !isQueue(grant.after));
-  for (const { granted, grant } of kept) {
-    // What it stored first need not be its grant (a sign that it lives, say), and the place may be gone by when it was granted, or
-    // never have come to the server that granted it.
-    if (kept.some(({ granted: { node, line } }) => node !== granted.node || line > granted.line)) continue;
-    const places = placesOf(passed, granted.node, input.history, evidence, related);
+  for (const { granted, grant, places, isOwn, evidence } of grantsBeside(passed, input)) {
     const [first] = places;
     if (!first || !isBelieved(granted.node, first.atNs, grant.atNs, evidence, 0, 'still')) continue;
-    const earlier = askedOverOf(passed.by, passed.askedNs, granted.node, input.history, evidence, related);
-    const own = [grant.by?.source, ...earlier];
-    const isOwn = ({ by, name }: { by: Origin; name: string }) =>
-      by.atNs < passed.askedNs &&
-      ((by.client === passed.by.client && own.includes(by.source)) || name === granted.owner);
     // Whom it still names it lets in again: say it could not be given back before.
     if (mayHaveStored(grant.before, isOwn)) continue;
     const stood = places.every(({ key, name, line }) => {
@@ -68,8 +52,73 @@ export function grantedPastQueue(passed: Passed, input: CheckInput): Cause | und
   return undefined;
 }
 
+/**
+ * Whether who was granted the lock had stood in the queue before the one who waited did, and all the time until it asked, and took its
+ * place out itself then: it had given up before, and could not leave, say.
+ */
+export function cameBack(passed: Passed, input: CheckInput): boolean {
+  return grantsBeside(passed, input).some(({ granted, grant, places, isOwn, evidence }) =>
+    places.some(({ key, line, atNs }) => {
+      const changes = evidence.readingOf(granted.node)!.changes(key);
+      const { list } = changes;
+      const stood = list.slice(
+        changes.firstFrom(line),
+        firstIndex(list.length, (at) => list[at]!.atNs >= passed.askedNs),
+      );
+      const names = ownersOf(stood[0]!.after).filter((name) => {
+        const by = storedBy(stood[0]!.after, name);
+        return by?.client !== undefined && isOwn({ by, name });
+      });
+      const isBack = (name: string) => {
+        const loss = changes.lossOf(name, stood.at(-1)!.line);
+        const isTaken = loss?.by?.client === passed.by.client && loss.atNs <= passed.by.untilNs;
+        return isTaken && stood.every(({ after }) => stores(after, name) === 'yes');
+      };
+      return names.some(isBack) && isBelieved(granted.node, atNs, grant.atNs, evidence, 0, 'still');
+    }),
+  );
+}
+
+/** What was stored last on a server of the one that was granted the lock. */
+interface Beside {
+  readonly granted: OwnStore;
+  readonly grant: Change;
+  /** Those of the one who waited. */
+  readonly places: readonly NamedStore[];
+  /** Whether something is of the one that was granted the lock, from before it asked. */
+  readonly isOwn: IsOwn;
+  readonly evidence: Evidence;
+}
+
+type IsOwn = (stored: { by: Origin; name: string }) => boolean;
+
+function grantsBeside(passed: Passed, input: CheckInput): Beside[] {
+  const evidence = wholeEvidenceOf(input);
+  if (!evidence || evidence.majority !== undefined) return [];
+  const related = new RelatedKeys(input.history.operations.keys);
+  const kept = ownStoresOf(passed.by, evidence, related)
+    .map((granted) => ({
+      granted,
+      grant: evidence.readingOf(granted.node)!.changes(granted.key).ofLine(granted.line)!,
+    }))
+    .filter(({ granted, grant }) => granted.inTime && !isQueue(grant.after));
+  // What it stored first need not be its grant (a sign that it lives, say), and the place may be gone by when it was granted, or
+  // never have come to the server that granted it.
+  const last = kept.filter(
+    ({ granted }) => !kept.some(({ granted: { node, line } }) => node !== granted.node || line > granted.line),
+  );
+  return last.map(({ granted, grant }): Beside => {
+    const { node, owner } = granted;
+    const earlier = askedOverOf(passed.by, passed.askedNs, node, input.history, evidence, related);
+    const own = [grant.by?.source, ...earlier];
+    const isOwn: IsOwn = ({ by, name }) =>
+      by.atNs < passed.askedNs && ((by.client === passed.by.client && own.includes(by.source)) || name === owner);
+    return { granted, grant, places: placesOf(passed, node, input.history, evidence, related), isOwn, evidence };
+  });
+}
+
 /** Whether a place of the client's own may have been in a queue, or a grant under a key. */
-function mayHaveStored(state: StoredState, isOwn: (place: { by: Origin; name: string }) => boolean): boolean {
+function mayHaveStored(state: StoredState, isOwn: IsOwn): boolean {
   return ownersOf(state).some((name) => {
     const by = storedBy(state, name);
     return by?.client === undefined || isOwn({ by, name });

@@ -14,10 +14,10 @@
  * many come after it, is what a fair lock promises about waiting.
  *
  * Excludes: clients that gave up or whose outcome is not known; that asked while they held already (nested: no wait), or had not
- * given back what they held before, whose lease still ran; and those
- * that may have lost their place by the deadline that their lock declares (`lost-place.ts`), which is "cannot tell" where no
- * fault kept them from showing themselves; and those to whom another handed the lock over, and who did not come for it within their
- * lease, as the servers' record proves. A dead client at the head of the queue delays the others, and inverts nothing. A lock
+ * given back what they held before, whose lease still ran; and those that may have lost their place by the deadline that their lock
+ * declares (`lost-place.ts`), which is "cannot tell" where no fault kept them from showing themselves. By the servers' record also
+ * those to whom another handed the lock over, and who did not come for it within their lease, and who were overtaken by a client
+ * that came back to its place before theirs. A dead client at the head of the queue delays the others, and inverts nothing. A lock
  * whose clients learn only from another's release that they were granted sends nothing after it queued, and cannot be judged.
  */
 
@@ -34,7 +34,7 @@ import { NOTICE, OUTCOME } from '../../harness/record/history-table.js';
 import type { History } from '../../harness/vocabulary/history.js';
 import type { Checker, CheckInput } from '../../harness/vocabulary/run.js';
 import type { CheckerFindings, Violation } from '../../harness/vocabulary/verdict.js';
-import { grantedPastQueue } from '../causes/granted-past-queue.js';
+import { cameBack, grantedPastQueue } from '../causes/granted-past-queue.js';
 import { hadItsTurn, placeLost } from '../causes/place-lost.js';
 import { queueForgotten } from '../causes/queue-forgotten.js';
 import type { Passed } from '../causes/queue-places.js';
@@ -283,7 +283,9 @@ function lostPlaceOf(input: CheckInput, holds: Holds, grants: Grants): (overtake
       by: clientOf(by),
       overtakenNs: grants.hadNs[by]!,
     });
-    return lost ?? (hadItsTurn(passedOf(one, holds, grants), input) ? { excused: true } : undefined);
+    if (lost) return lost;
+    const passed = passedOf(one, holds, grants);
+    return hadItsTurn(passed, input) || cameBack(passed, input) ? { excused: true } : undefined;
   };
 }
 

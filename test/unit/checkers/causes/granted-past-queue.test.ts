@@ -57,11 +57,11 @@ function told({
   const input = story.sample(6, 'r1').input();
   const observations = { ...input.observations, ...(commandCount !== undefined && { commandCount }) };
   const { violations } = fifo.check({ ...input, observations });
-  expect(violations).toMatchObject([{ kind: 'fifo-inversion' }]);
-  return violations[0]!.cause;
+  expect(violations.every(({ kind }) => kind === 'fifo-inversion')).toBe(true);
+  return violations[0]?.cause;
 }
 
-const name = (telling: Telling) => told(telling).name;
+const name = (telling: Telling) => told(telling)?.name;
 
 describe('named', () => {
   it('where the place of the one who waited stood in the queue when the other was granted', () => {
@@ -97,7 +97,7 @@ describe('named', () => {
         deployed: (s) => s.fault(from, 0, 'clock', 'strike', jumped),
         before: (s) => (until < 2.5 ? s.fault(until, 0, 'clock', 'heal') : s),
         granted: (s) => (until >= 2.5 ? taken(s).sample(3.2, 'r1').fault(until, 0, 'clock', 'heal') : taken(s)),
-      }).name;
+      })?.name;
     expect(off(0.2, 3.3)).toBe('granted-past-queue');
     expect(off(0.2, 2.3)).toBe('unexplained');
   });
@@ -210,6 +210,16 @@ describe('not named', () => {
     const seen = (s: Story) => pushed(s).command(1.21, 'r1', 'c2', ['ZADD', `{${KEY}}:seen`, '1', 'c2']);
     expect(name({ queues: seen })).toBe('granted-past-queue');
     expect(name({ queues: seen, before: (s) => s.evicted(2.2, 'r1', QUEUE) })).toBe('unexplained');
+  });
+
+  it('where it came back to its place, and took that out when it was granted the lock: nobody is accused', () => {
+    const earlier = (by: string) => (s: Story) => pushed(s.command(1.1, 'r1', by, ['RPUSH', QUEUE, 'place-of-c1']));
+    const comes = (s: Story) => s.command(2.498, 'r1', 'c1', ['LREM', QUEUE, '0', 'place-of-c1']);
+    expect(name({ queues: earlier('c1'), granted: (s) => taken(comes(s)) })).toBeUndefined();
+    expect(name({ queues: earlier('c1') })).toBe('unexplained');
+    expect(name({ queues: earlier('c3'), granted: (s) => taken(comes(s)) })).toBe('granted-past-queue');
+    const behind = (s: Story) => pushed(s).command(1.3, 'r1', 'c1', ['RPUSH', QUEUE, 'place-of-c1']);
+    expect(name({ queues: behind, granted: (s) => taken(comes(s)) })).toBe('unexplained');
   });
 
   it('where its own grant of before let it in again', () => {
