@@ -10,9 +10,10 @@
  * stored it still had it, and had time left, when the grant was stored, under another key and by a command of the one who was
  * granted.
  *
- * Excludes a client that its own grant of before still let in, that had a place of its own there when it asked (it gave up, and came back to it) or may have had one, be it over the
- * connection of its hold before, clients that are queued elsewhere than on the server, one that stored something on another server in the
- * same attempt, and independent nodes. Whose a place is follows from the connection that stored it:
+ * Excludes a client that its own grant of before still let in, or that had a place of its own there when it asked (it gave up, and came
+ * back to it) or may have had one, be it over the connection of its hold before; clients that are queued elsewhere than on the server,
+ * one that stored something on another server in the same attempt, and independent nodes. Whose a place is follows from the connection
+ * that stored it:
  * what a process sent that has died since may come late, when another is in its place.
  */
 
