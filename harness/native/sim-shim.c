@@ -346,7 +346,10 @@ static int opened(const char *path, int flags, int as) {
   return (int)syscall(SYS_close, fd);
 }
 
-/* `names`: what comes, what goes, folder, log, each with its 0. Returns in the copy and in the original, which says no more. */
+/*
+ * `names`: what comes, what goes, folder, log, each with its 0. Returns in the copy and in the original, which says no more. The
+ * copy says nothing once, as soon as it has its ends of the pipes: what ends it after that is seen.
+ */
 static void copy_itself(const char *names) {
   const char *given[4];
   for (int at = 0; at < 4; at++, names += strlen(names) + 1) given[at] = names;
@@ -357,6 +360,7 @@ static void copy_itself(const char *names) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if ((pid_t)syscall(SYS_getppid) != original) _exit(0); /* it died before */
   opened(given[0], O_RDONLY, from_fd), opened(given[1], O_WRONLY, to_fd);
+  write_frame(now_ns);
   if (strlen(given[2]) >= sizeof real_home || syscall(SYS_chdir, given[2]) < 0) die("sim shim: a copy has no folder");
   strcpy(real_home, given[2]);
   own_files();
@@ -945,6 +949,22 @@ static void opened_file(int fd, const char *name, int flags, const struct stat *
   free(held);
 }
 
+/* A file that has no name any more (it was removed, or another took its name), with what is in it; -1: it cannot be made. */
+static int nameless_copy(int fd, const struct file *file) {
+  static const char name[] = ".nameless";
+  char held_at[64], bytes[4096];
+  snprintf(held_at, sizeof held_at, "/proc/self/fd/%d", fd);
+  int held = (int)syscall(SYS_openat, AT_FDCWD, held_at, O_RDONLY | O_CLOEXEC, 0);
+  int own = (int)syscall(SYS_openat, AT_FDCWD, name, O_RDWR | O_CREAT | O_EXCL | (file->flags & (O_APPEND | O_CLOEXEC)), 0600);
+  long count = held < 0 || own < 0 || syscall(SYS_unlink, name) < 0 ? -1 : 1;
+  while (count > 0) {
+    count = syscall(SYS_read, held, bytes, sizeof bytes);
+    if (count > 0 && syscall(SYS_write, own, bytes, count) != count) count = -1;
+  }
+  if (held >= 0) syscall(SYS_close, held);
+  return count < 0 ? -1 : own;
+}
+
 /* In a copy: each file is that of its own folder, where it stood. */
 static void own_files(void) {
   struct stat info;
@@ -952,7 +972,8 @@ static void own_files(void) {
     struct file *file = file_of(fd);
     if (!file) continue;
     long at = syscall(SYS_lseek, fd, 0, SEEK_CUR);
-    int own = file->name[0] ? (int)syscall(SYS_openat, AT_FDCWD, file->name, file->flags & ~(O_CREAT | O_EXCL | O_TRUNC), 0) : -1;
+    int own = file->name[0] ? (int)syscall(SYS_openat, AT_FDCWD, file->name, file->flags & ~(O_CREAT | O_EXCL | O_TRUNC), 0)
+                            : nameless_copy(fd, file);
     if (own < 0 || syscall(SYS_fstat, own, &info) < 0 || syscall(SYS_lseek, own, at, SEEK_SET) < 0 ||
         syscall(SYS_dup3, own, fd, file->flags & O_CLOEXEC) < 0)
       die("sim shim: a copy does not have a file of its original's");

@@ -122,7 +122,7 @@ export class ShimChannel {
 
   /**
    * A copy of the program as it stands, that goes on by itself in that folder, which must have what the program's has. Undefined
-   * where the program has ended.
+   * where the program has ended, or the copy could not be made: then the program's log says why.
    */
   copy(cwd: string, log: string): ShimChannel | undefined {
     const place = this.pipes.take();
@@ -133,11 +133,15 @@ export class ShimChannel {
     frame.writeUInt32LE(names.length, 17);
     frame.set(names, HEAD_OF_FRAME + HEAD_BYTES);
     const [ends, isThere] = between(place, ({ outFd }) => {
-      if (!this.exchange(frame)) return undefined;
-      // Its first word: then it has both of its ends.
-      return new ShimChannel(this.pipes, place, { inFd: -1, outFd }).read();
+      if (!this.exchange(frame)) return false;
+      // It says nothing first, which is a head alone: then it has both of its ends.
+      return readSync(outFd, Buffer.alloc(HEAD_OF_FRAME), 0, HEAD_OF_FRAME, null) > 0;
     });
-    return isThere && new ShimChannel(this.pipes, place, ends);
+    if (!isThere) return undefined;
+    const copy = new ShimChannel(this.pipes, place, ends);
+    if (copy.read()) return copy;
+    copy.kill();
+    return undefined;
   }
 
   /** Reads what it did until its first wait; undefined where it has ended. */

@@ -81,6 +81,17 @@ test('WAITAOF of Redis 8 outlives a power cut of a log that is synced every seco
   expect(readResults(join(valkey!.folder, '1'))!.violations[0]!.cause!.name).toBe('node-forgot');
 });
 
+test('a cluster of Valkey 9 is the same as copies and alone, whose servers keep a file open that another has taken the name of', async ({
+  skip,
+}) => {
+  if (!(await namedServerHere('valkey@9'))) skip('Valkey 9 cannot be had here');
+  const flags = ['--topology', 'cluster', '--server', 'valkey@9', '--runs', '2', '--seed', '1'];
+  const [one, two] = await Promise.all(['1', '2'].map((workers) => hunted([...flags, '--workers', workers])));
+  expect(one!.output, one!.errors).toContain('2 schedules in');
+  const played = ({ folder }: Hunted) => lines(join(folder, 'schedules.jsonl'));
+  expect(played(two!)).toEqual(played(one!));
+});
+
 test('a race is found, shrunk, kept with its report, and comes out again', async () => {
   const { status, output, folder } = await hunted([
     '--lock',

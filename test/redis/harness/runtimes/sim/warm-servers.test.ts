@@ -1,12 +1,18 @@
 /** Servers that are started once for many schedules, with the real redis-server. */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { privateFolder } from '../../../../../harness/machine/private-folder.js';
 import { cacheFolder, findRedis } from '../../../../../harness/machine/redis-binary.js';
 import { buildSimShim } from '../../../../../harness/machine/sim-shim.js';
-import { type Heard, PipePool, type Said } from '../../../../../harness/runtimes/sim/shim-channel.js';
+import {
+  frameOf,
+  type Heard,
+  PipePool,
+  type Said,
+  ShimChannel,
+} from '../../../../../harness/runtimes/sim/shim-channel.js';
 import { type ServerChannel, WarmServers } from '../../../../../harness/runtimes/sim/warm-servers.js';
 import { haveCompiler } from '../../../../support/needs.js';
 
@@ -72,4 +78,21 @@ test.runIf(haveCompiler)('a copy goes on where its original was ready, and who h
   expect(answer(other.step(at(5), asks('GET k')))).toBe('$5\r\nother');
 
   for (const channel of [first, second, other]) channel.kill();
+});
+
+test.runIf(haveCompiler)('a copy that cannot be made says why in the log, and nobody waits for it', async () => {
+  using cache = privateFolder(join(tmpdir(), 'lock-torture-no-copy'));
+  const shim = await buildSimShim({ cacheFolder: cache.path, say: () => {} });
+  if (!('path' in shim)) throw new Error(shim.unavailable);
+  const redis = await findRedis({ cacheFolder: cacheFolder(), say: () => {} });
+  writeFileSync(join(cache.path, 'redis.conf'), 'port 6379\nbind 10.77.0.2\nsave ""\n');
+  const env = { ...redis.env, LD_PRELOAD: shim.path, SIM_SEED: '1', SIM_ADDRESS: '10.77.0.2', SIM_HOST: 'r1' };
+  const argv = [...(redis.loader ?? []), redis.path, 'redis.conf'];
+  const log = join(cache.path, 'r1.log');
+  const original = ShimChannel.start(new PipePool(cache.path), { argv, env, cwd: cache.path, log, nowNs: BEGIN_NS });
+  expect(original.first()?.[0]).toMatchObject({ kind: 'listen' });
+  expect(original.copy(join(cache.path, 'nowhere'), join(cache.path, 'copy.log'))).toBeUndefined();
+  expect(readFileSync(log, 'utf8')).toContain('sim shim: a copy has no folder');
+  expect(original.exchange(frameOf(BEGIN_NS + 1e6, []))).toBeDefined();
+  original.kill();
 });
