@@ -10,13 +10,13 @@
  * Named only where the lock declares when places end, and by the server's own clock that was not over since the client had last
  * stored its place. The one server was watched from the storing of the place until it was gone, ran as one process, and nothing moved its clock
  * meanwhile, nor since the time of the queue was set by a command of a client's. The place was stored by the waiting client in its acquire,
- * over the connection that it was granted the lock over, or had been the time before, and was certainly there until another client's command certainly removed
- * it, or the queue had certainly expired, before the waiting one's granted attempt left.
+ * over the connection that it was granted the lock over, or had been the time before, and was certainly there until another client's
+ * command certainly removed it, or the queue had certainly expired, before the waiting one's granted attempt left.
  *
- * Excludes a place whose time was over by the server's own clock, one whose name, or that of its client, who removed it stored elsewhere for
- * the lock, as who hands it over does to the next in the queue (what became of it then is another question), one that was put back at once, one that
- * a stranger removed, one that may have been gone for another reason, a queue whose time was a time of day by a clock that was off, and who
- * was granted the lock by another server.
+ * Excludes a place whose time was over by the server's own clock, one whose name, or that of its client, who removed it stored
+ * elsewhere for the lock, as who hands it over does to the next in the queue (what became of it then is another question), one that
+ * was put back at once, one that a stranger removed, one that may have been gone for another reason, a queue whose time was a time of
+ * day by a clock that was off, and who was granted the lock by another server.
  */
 import {
   type Change,

@@ -137,9 +137,8 @@ export class ShimChannel {
       // It says nothing first, which is a head alone: then it has both of its ends.
       return readSync(outFd, Buffer.alloc(HEAD_OF_FRAME), 0, HEAD_OF_FRAME, null) > 0;
     });
-    if (!isThere) return undefined;
     const copy = new ShimChannel(this.pipes, place, ends);
-    if (copy.read()) return copy;
+    if (isThere && copy.read()) return copy;
     copy.kill();
     return undefined;
   }

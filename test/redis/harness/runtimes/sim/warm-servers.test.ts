@@ -1,5 +1,5 @@
 /** Servers that are started once for many schedules, with the real redis-server. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -14,6 +14,8 @@ import {
   ShimChannel,
 } from '../../../../../harness/runtimes/sim/shim-channel.js';
 import { type ServerChannel, WarmServers } from '../../../../../harness/runtimes/sim/warm-servers.js';
+import type { RedisBinary } from '../../../../../harness/vocabulary/topology.js';
+import { namedServerHere } from '../../../../support/named-server.js';
 import { haveCompiler } from '../../../../support/needs.js';
 
 const BEGIN_NS = 1e12;
@@ -80,19 +82,46 @@ test.runIf(haveCompiler)('a copy goes on where its original was ready, and who h
   for (const channel of [first, second, other]) channel.kill();
 });
 
-test.runIf(haveCompiler)('a copy that cannot be made says why in the log, and nobody waits for it', async () => {
-  using cache = privateFolder(join(tmpdir(), 'lock-torture-no-copy'));
-  const shim = await buildSimShim({ cacheFolder: cache.path, say: () => {} });
+/** A server under the shim that listens, with a log beside its folder. */
+async function alone(folder: string, redis: RedisBinary, conf: string): Promise<ShimChannel> {
+  const shim = await buildSimShim({ cacheFolder: folder, say: () => {} });
   if (!('path' in shim)) throw new Error(shim.unavailable);
-  const redis = await findRedis({ cacheFolder: cacheFolder(), say: () => {} });
-  writeFileSync(join(cache.path, 'redis.conf'), 'port 6379\nbind 10.77.0.2\nsave ""\n');
+  const cwd = join(folder, 'r1');
+  mkdirSync(cwd);
+  writeFileSync(join(cwd, 'redis.conf'), `port 6379\nbind 10.77.0.2\nsave ""\n${conf}`);
   const env = { ...redis.env, LD_PRELOAD: shim.path, SIM_SEED: '1', SIM_ADDRESS: '10.77.0.2', SIM_HOST: 'r1' };
   const argv = [...(redis.loader ?? []), redis.path, 'redis.conf'];
-  const log = join(cache.path, 'r1.log');
-  const original = ShimChannel.start(new PipePool(cache.path), { argv, env, cwd: cache.path, log, nowNs: BEGIN_NS });
-  expect(original.first()?.[0]).toMatchObject({ kind: 'listen' });
+  const started = { argv, env, cwd, log: join(folder, 'r1.log'), nowNs: BEGIN_NS };
+  const server = ShimChannel.start(new PipePool(folder), started);
+  let said = server.first();
+  for (let ms = 1; ms < 1000 && !said?.some(({ kind }) => kind === 'listen'); ms++)
+    said = server.exchange(frameOf(BEGIN_NS + ms * 1e6, []));
+  expect(said).toContainEqual(expect.objectContaining({ kind: 'listen' }));
+  return server;
+}
+
+const goesOn = (server: ShimChannel) => expect(server.exchange(frameOf(BEGIN_NS + 1e9, []))).toBeDefined();
+
+test.runIf(haveCompiler)('a copy that cannot be made says why in the log, and nobody waits for it', async () => {
+  using cache = privateFolder(join(tmpdir(), 'lock-torture-no-copy'));
+  const original = await alone(cache.path, await findRedis({ cacheFolder: cacheFolder(), say: () => {} }), '');
   expect(original.copy(join(cache.path, 'nowhere'), join(cache.path, 'copy.log'))).toBeUndefined();
-  expect(readFileSync(log, 'utf8')).toContain('sim shim: a copy has no folder');
-  expect(original.exchange(frameOf(BEGIN_NS + 1e6, []))).toBeDefined();
+  expect(readFileSync(join(cache.path, 'r1.log'), 'utf8')).toContain('sim shim: a copy has no folder');
+  goesOn(original);
   original.kill();
+});
+
+test.runIf(haveCompiler)('a copy has its own of a file that another has taken the name of', async ({ skip }) => {
+  const valkey = await namedServerHere('valkey@9');
+  if (!valkey) return skip('Valkey 9 cannot be had here');
+  using cache = privateFolder(join(tmpdir(), 'lock-torture-nameless'));
+  // It keeps the first nodes.conf open, for its lock, and writes each later one beside it.
+  const original = await alone(cache.path, valkey, 'cluster-enabled yes\n');
+  const copies = ['r2', 'r3'].map((name) => {
+    const cwd = join(cache.path, name);
+    cpSync(join(cache.path, 'r1'), cwd, { recursive: true });
+    return original.copy(cwd, join(cache.path, `${name}.log`))!;
+  });
+  for (const server of [original, ...copies]) goesOn(server);
+  for (const server of [...copies, original]) server.kill();
 });
