@@ -33,7 +33,7 @@ export function faultsPage(): string {
     '## What is planned when nothing is said',
     defaults(),
     '## What faults need, and how a runtime gives it',
-    'A runtime that cannot give it (no C compiler, say) says so before the run: the fault is left out of groups with a note, and refused by name where it was asked for, with the remedy.',
+    'A runtime that cannot give it (an engine that grants no power over the network, say) says so before the run: the fault is left out of groups with a note, and refused by name where it was asked for, with the remedy.',
     runtimes(),
     ...Object.values(faults).map(section),
   ].join('\n\n')}\n`;

@@ -1,6 +1,6 @@
 /**
- * What the project has in C (`harness/native/`): taken prebuilt from an installed platform package, else compiled on first use;
- * tried for real, and kept in the cache folder.
+ * What the project has in C (`harness/native/`): taken prebuilt where there is one of these sources for this machine, else compiled
+ * on first use; tried for real, and kept in the cache folder.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -20,7 +20,7 @@ export type BuiltPart = { path: string } | { unavailable: string; problem: strin
 export interface BuildOptions {
   cacheFolder: string;
   say: (line: string) => void;
-  /** Where prebuilt parts are; absent: in the platform package that was installed, if one was. */
+  /** Where prebuilt parts are; absent: what the clone carries, or the platform package that was installed. */
   prebuiltFolder?: string;
 }
 

@@ -1,11 +1,12 @@
 /**
- * The project's parts in C as the platform packages bring them (`packages/`): for machines without a compiler. Optional
- * dependencies of the installed tool, so they may be absent; a clone has none and compiles.
+ * The project's parts in C, compiled beforehand: no machine that they are made for needs a compiler. A clone carries them
+ * (`packages/`); an installed tool has them from a platform package, an optional dependency, which may be absent.
  *
- * What is taken has the hash that this package knows (`harness/native/prebuilt.json`), and is of the sources that it ships.
+ * What is taken has the hash that the project knows (`harness/native/prebuilt.json`), and is of the sources as they are here: who
+ * edits a source has it compiled.
  */
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { inProject, PROJECT } from './project-files.js';
@@ -30,8 +31,8 @@ export function prebuiltManifest(): Manifest {
 /** `linux-x64`, as the manifest and the packages are called. */
 const PLATFORM = `${process.platform}-${process.arch}`;
 
-/** The part called `name`, whose file is `file`, from the package in `folder`: that which was installed, unless given. */
-export function prebuiltPart(name: string, file: string, folder = installedPackage()): Prebuilt {
+/** The part called `name`, whose file is `file`, from `folder`: where the parts of this platform are, unless given. */
+export function prebuiltPart(name: string, file: string, folder = partsFolder()): Prebuilt {
   const expected = prebuiltManifest().parts[name];
   const hash = expected?.[PLATFORM];
   if (folder === undefined || hash === undefined)
@@ -42,10 +43,18 @@ export function prebuiltPart(name: string, file: string, folder = installedPacka
   } catch (error) {
     return { trouble: `the prebuilt ${name} cannot be read (${(error as Error).message})` };
   }
-  if (sha256(bytes) !== hash) return { trouble: `${join(folder, file)} is not what this version was published with` };
-  if (sha256(readFileSync(inProject(`harness/native/${name}.c`))) !== expected?.source)
-    return { trouble: `the prebuilt ${name} is of other sources` };
+  if (sha256(bytes) !== hash)
+    return { trouble: `${join(folder, file)} is not what harness/native/prebuilt.json names` };
+  const source = `harness/native/${name}.c`;
+  if (sha256(readFileSync(inProject(source))) !== expected?.source)
+    return { trouble: `${source} is not the source that the prebuilt one was made of` };
   return { bytes };
+}
+
+/** Those that a clone carries, else those that were installed; undefined: neither. */
+function partsFolder(): string | undefined {
+  const carried = join(PROJECT, 'packages', PLATFORM);
+  return existsSync(carried) ? carried : installedPackage();
 }
 
 function installedPackage(): string | undefined {

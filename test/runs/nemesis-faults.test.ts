@@ -14,7 +14,7 @@ import type { PlanStep } from '../../harness/vocabulary/faults.js';
 import { faults } from '../../nemesis/index.js';
 import { BUNDLED, jobInside } from '../support/job-inside.js';
 import { namedServerHere } from '../support/named-server.js';
-import { haveCompiler } from '../support/needs.js';
+import { haveNativeParts } from '../support/needs.js';
 import type { Job, Probe, Seen } from '../support/nemesis/inside.js';
 import { freshFolder, historyOf, start } from '../support/torture.js';
 
@@ -441,9 +441,9 @@ function check(one: Case, seen: Seen): void {
   expect(seen.missing).toEqual([]);
 }
 
-/** Clocks can be skewed, and power be lost, only with the shims, and these want a compiler. */
+/** Clocks can be skewed, and power be lost, only with the shims, and these want to be there. */
 const possible = ({ step }: Case) =>
-  haveCompiler || !faults[step.fault]!.needs.some((need) => need === 'clock' || need === 'disk');
+  haveNativeParts || !faults[step.fault]!.needs.some((need) => need === 'clock' || need === 'disk');
 
 describe('faults on real servers', () => {
   it('sentinel: each strikes as it says and is healed', async () => {
@@ -453,7 +453,7 @@ describe('faults on real servers', () => {
     for (const [at, one] of cases.entries()) check(one, seen[at]!);
   });
 
-  it.runIf(haveCompiler)('redlock: links degrade in one direction, and connections are reset', async () => {
+  it.runIf(haveNativeParts)('redlock: links degrade in one direction, and connections are reset', async () => {
     const cases = [...onLinks, ...onConnections];
     const seen = await strikeAll('redlock', 'redlock', cases, 1_500);
     for (const [at, one] of cases.entries()) check(one, seen[at]!);
@@ -575,7 +575,7 @@ describe('faults on real servers', () => {
     expect([...rolled.unhealed, ...rolled.missing]).toEqual([]);
   });
 
-  it.runIf(haveCompiler)('redlock: one of a bare majority of grantors loses what it granted', async () => {
+  it.runIf(haveNativeParts)('redlock: one of a bare majority of grantors loses what it granted', async () => {
     const composite = (fault: string): Case => ({
       name: fault,
       // Once: while it is looked at, a second cycle would make another node forget.

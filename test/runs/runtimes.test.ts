@@ -14,14 +14,14 @@ import { services } from '../../harness/topologies/services.js';
 import type { Host, Runtime } from '../../harness/vocabulary/host.js';
 import { properties } from '../support/hosts/properties.js';
 import { BUNDLED } from '../support/job-inside.js';
-import { haveCompiler } from '../support/needs.js';
+import { haveNativeParts } from '../support/needs.js';
 import { bases, noDocker } from '../support/needs-docker.js';
 import { freshFolder, ROOT } from '../support/torture.js';
 
 const AT_LAST = { timeout: 20_000, interval: 20 };
 const say = (line: string) => process.stderr.write(`${line}\n`);
 
-describe.runIf(haveCompiler)('netns', () => {
+describe.runIf(haveNativeParts)('netns', () => {
   let findings: { property: string; problem?: string }[] = [];
   beforeAll(async () => {
     const folder = freshFolder();

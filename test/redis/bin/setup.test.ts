@@ -26,7 +26,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { diagnose } from '../../../harness/machine/doctor.js';
 import { cacheFolder, findRedis } from '../../../harness/machine/redis-binary.js';
 import { inspectServer, SLOTS_AT_ONCE } from '../../../harness/machine/server-commands.js';
-import { haveCompiler } from '../../support/needs.js';
+import { haveNativeParts } from '../../support/needs.js';
 
 const BIN = fileURLToPath(new URL('../../../bin', import.meta.url));
 const INSTALLING = 'lock-torture: installing packages (first run)…\n';
@@ -380,9 +380,9 @@ describe('doctor', () => {
       'redis-server': true,
       namespaces: true,
       'virtual network': true,
-      'clock shim': haveCompiler ? true : 'limited',
-      'durable shim': haveCompiler ? true : 'limited',
-      'link shaper': haveCompiler ? true : 'limited',
+      'clock shim': haveNativeParts ? true : 'limited',
+      'durable shim': haveNativeParts ? true : 'limited',
+      'link shaper': haveNativeParts ? true : 'limited',
     });
     const { commands } = await inspectServer(await findRedis({ cacheFolder: cacheFolder(), say: () => {} }), [
       SLOTS_AT_ONCE,

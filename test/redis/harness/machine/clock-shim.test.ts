@@ -12,7 +12,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { buildClockShim, clockEnv, encodeSkew, tryClockShim } from '../../../../harness/machine/clock-shim.js';
 import { cacheFolder, findRedis } from '../../../../harness/machine/redis-binary.js';
 import type { ClockSkew } from '../../../../harness/vocabulary/host.js';
-import { haveCompiler } from '../../../support/needs.js';
+import { haveCompiler, haveNativeParts } from '../../../support/needs.js';
 
 const HOUR_MS = 3_600_000;
 const YEARS_MS = 20 * 365 * 24 * HOUR_MS;
@@ -141,7 +141,7 @@ async function expectSkew(program: Program, expectedMs: number, toleranceMs = 0)
   expect(atMost).toBeGreaterThanOrEqual(expectedMs - toleranceMs);
 }
 
-describe.runIf(haveCompiler)('the clock shim', () => {
+describe.runIf(haveNativeParts)('the clock shim', () => {
   describe.each(Object.entries(programs))('%s', (_, startProgram) => {
     it("has the machine's clock until it is moved, and follows every move with its next reading", async () => {
       const program = await startProgram();
@@ -273,11 +273,15 @@ describe.runIf(haveCompiler)('the clock shim', () => {
     });
   });
 
-  describe('building', () => {
+  describe.runIf(haveCompiler)('compiling', () => {
+    /** It has no prebuilt one. */
+    const compile = (cache: string, toSay = say) =>
+      buildClockShim({ cacheFolder: cache, prebuiltFolder: join(folder, 'none'), say: toSay });
+
     it('happens once, and says so', async () => {
       const cache = join(folder, 'once');
       const lines: string[] = [];
-      const build = () => buildClockShim({ cacheFolder: cache, say: (line) => lines.push(line) });
+      const build = () => compile(cache, (line) => lines.push(line));
       const first = await build();
       expect(lines).toEqual(['compiling the clock shim (first run)…']);
       expect(await build()).toEqual(first);
@@ -287,7 +291,7 @@ describe.runIf(haveCompiler)('the clock shim', () => {
 
     it('may happen twice at once', async () => {
       const cache = join(folder, 'twice');
-      const [one, other] = await Promise.all([1, 2].map(() => buildClockShim({ cacheFolder: cache, say })));
+      const [one, other] = await Promise.all([1, 2].map(() => compile(cache)));
       expect(one).toEqual({ path: expect.stringContaining(cache) });
       expect(other).toEqual(one);
       expect(readdirSync(join(cache, 'clock-shim'))).toHaveLength(1);
@@ -298,7 +302,7 @@ describe.runIf(haveCompiler)('the clock shim', () => {
         'no compiler',
         () => ({ PATH: '/nonexistent' }),
         () => join(folder, 'none'),
-        /none of cc, gcc, clang \(no package .* is installed\): install a C compiler/,
+        /none of cc, gcc, clang \(the prebuilt clock-shim cannot be read .*\): install a C compiler/,
       ],
       [
         'a compiler without headers',
@@ -322,7 +326,7 @@ describe.runIf(haveCompiler)('the clock shim', () => {
       const path = process.env.PATH;
       Object.assign(process.env, env());
       try {
-        const shim = await buildClockShim({ cacheFolder: cache(), say });
+        const shim = await compile(cache());
         expect(shim).toEqual({
           unavailable: expect.stringMatching(message),
           problem: expect.any(String),

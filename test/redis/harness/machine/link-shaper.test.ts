@@ -12,7 +12,7 @@ import { buildLinkShaper, linkShaperTrouble } from '../../../../harness/machine/
 import { inNamespaces, isRoot } from '../../../../harness/machine/namespaces.js';
 import { BUNDLED } from '../../../support/job-inside.js';
 import type { Measured } from '../../../support/links/inside.js';
-import { haveCompiler } from '../../../support/needs.js';
+import { haveNativeParts } from '../../../support/needs.js';
 
 const NOBODY = 65_534;
 const DROPPED = ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups', '--'];
@@ -23,7 +23,7 @@ const VETH_PAIR = 'a veth pair';
 let folder: string;
 let linkShaper: string;
 beforeAll(async () => {
-  if (!haveCompiler) return;
+  if (!haveNativeParts) return;
   folder = mkdtempSync(join(tmpdir(), 'link-shaper-test-'));
   const built = await buildLinkShaper({ cacheFolder: join(folder, 'cache'), say: () => {} });
   if ('unavailable' in built) throw new Error(built.unavailable);
@@ -81,7 +81,7 @@ const cases = users.flatMap((user) => [
   { user, where: `there is no ${TUN}`, withoutTun: true, device: VETH_PAIR },
 ]);
 
-describe.runIf(haveCompiler).each(cases)(
+describe.runIf(haveNativeParts).each(cases)(
   'a link shaper started as $user where $where',
   ({ user, withoutTun, device }) => {
     let seen: Measured;
@@ -159,7 +159,7 @@ describe.runIf(haveCompiler).each(cases)(
   },
 );
 
-describe.runIf(haveCompiler)('linkShaperTrouble', () => {
+describe.runIf(haveNativeParts)('linkShaperTrouble', () => {
   it('finds a working shaper to be one', async () => {
     expect(await linkShaperTrouble(linkShaper)).toBeUndefined();
   });

@@ -1,53 +1,102 @@
-/** The prebuilt parts of this platform do what those do that are compiled here, which is what each is tried for. */
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+/**
+ * The prebuilt parts of this platform do what those do that are compiled here, which is what each is tried for; and a clone on a
+ * machine without a compiler takes those that it carries.
+ */
+import { execFile } from 'node:child_process';
+import {
+  appendFileSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { buildClockShim } from '../../../../harness/machine/clock-shim.js';
-import { buildDurableShim } from '../../../../harness/machine/durable-shim.js';
-import { buildLinkShaper } from '../../../../harness/machine/link-shaper.js';
-import { buildSimShim } from '../../../../harness/machine/sim-shim.js';
+import { findOnPath } from '../../../../harness/machine/command.js';
+import { haveCompiler } from '../../../support/needs.js';
 import { ROOT } from '../../../support/torture.js';
 
-const parts = { buildClockShim, buildDurableShim, buildLinkShaper, buildSimShim };
-const prebuiltFolder = join(ROOT, 'packages', `linux-${process.arch}`);
+const execute = promisify(execFile);
+const platform = `linux-${process.arch}`;
+const carried = join('packages', platform);
+/** Each part's file, and what builds it. */
+const BUILDS = {
+  'clock-shim.so': 'buildClockShim',
+  'durable-shim.so': 'buildDurableShim',
+  'link-shaper': 'buildLinkShaper',
+  'sim-shim.so': 'buildSimShim',
+} as const;
+type File = keyof typeof BUILDS;
 
-let cacheFolder: string;
-let path: string | undefined;
+let clone: string;
 beforeEach(() => {
-  cacheFolder = mkdtempSync(join(tmpdir(), 'lock-torture-prebuilt-'));
-  path = process.env.PATH;
+  clone = mkdtempSync(join(tmpdir(), 'lock-torture-clone-'));
 });
-afterEach(() => {
-  process.env.PATH = path;
-  rmSync(cacheFolder, { recursive: true, force: true });
-});
+afterEach(() => rmSync(clone, { recursive: true, force: true }));
 
-describe.skipIf(process.platform !== 'linux' || process.arch !== 'x64')('prebuilt', () => {
-  it.each(Object.entries(parts))('%s: it works, is a copy, and nothing is compiled', async (_, build) => {
-    const said: string[] = [];
-    const part = await build({ cacheFolder, say: (line) => said.push(line), prebuiltFolder });
-    if (!('path' in part)) throw new Error(part.unavailable);
+describe.skipIf(!readdirSync(join(ROOT, 'packages')).includes(platform))('a clone without a compiler', () => {
+  beforeEach(() => {
+    for (const path of ['package.json', 'package-lock.json', 'harness/native', carried, 'dist/harness'])
+      cpSync(join(ROOT, path), join(clone, path), { recursive: true });
+    symlinkSync(join(ROOT, 'node_modules'), join(clone, 'node_modules'));
+  });
+
+  it('has its parts: they work, are copies, and nothing is compiled', async () => {
+    const files = readdirSync(join(ROOT, carried)).filter((name): name is File => name in BUILDS);
+    expect(files.length).toBeGreaterThan(0);
+    const { parts, said } = await built(files, []);
     expect(said).toEqual([]);
-    const file = readdirSync(prebuiltFolder).find((name) => part.path.includes(name.replace('.so', '')))!;
-    expect(readFileSync(part.path)).toEqual(readFileSync(join(prebuiltFolder, file)));
+    for (const [at, file] of files.entries()) {
+      expect(parts[at]?.unavailable, file).toBeUndefined();
+      expect(readFileSync(parts[at]!.path!), file).toEqual(readFileSync(join(ROOT, carried, file)));
+    }
   });
 
-  it('what was changed is not taken: it is compiled, and without a compiler one line says why it is not there', async () => {
-    const damaged = mkdir(join(cacheFolder, 'damaged'));
-    writeFileSync(join(damaged, 'clock-shim.so'), 'not it');
-    const said: string[] = [];
-    const options = { say: (line: string) => said.push(line), prebuiltFolder: damaged };
-    const compiled = await buildClockShim({ ...options, cacheFolder: join(cacheFolder, 'one') });
-    expect([Object.keys(compiled), said]).toEqual([['path'], ['compiling the clock shim (first run)…']]);
-    process.env.PATH = mkdir(join(cacheFolder, 'empty'));
-    const none = await buildClockShim({ ...options, cacheFolder: join(cacheFolder, 'other') });
-    expect(none).toMatchObject({
-      problem: `the clock shim needs a C compiler, and there is none of cc, gcc, clang (${join(damaged, 'clock-shim.so')} is not what this version was published with)`,
-    });
+  it('does not take it for other sources: one line says why, and with a compiler it is compiled', async () => {
+    appendFileSync(join(clone, 'harness/native/clock-shim.c'), '/* edited */\n');
+    const [part] = (await built(['clock-shim.so'], [])).parts;
+    expect(part!.problem).toBe(
+      'the clock shim needs a C compiler, and there is none of cc, gcc, clang (harness/native/clock-shim.c is not the source that the prebuilt one was made of)',
+    );
+    expect(part!.remedy).toMatch(/^install a C compiler/);
+    if (!haveCompiler) return;
+    const { parts, said } = await built(['clock-shim.so'], ['cc', 'gcc', 'clang', 'as', 'ld']);
+    expect([parts[0]!.unavailable, said]).toEqual([undefined, ['compiling the clock shim (first run)…']]);
+  });
+
+  it('does not take what was changed: one line says so', async () => {
+    appendFileSync(join(clone, carried, 'clock-shim.so'), 'x');
+    const [part] = (await built(['clock-shim.so'], [])).parts;
+    expect(part!.problem).toBe(
+      `the clock shim needs a C compiler, and there is none of cc, gcc, clang (${join(clone, carried, 'clock-shim.so')} is not what harness/native/prebuilt.json names)`,
+    );
   });
 });
 
-function mkdir(folder: string): string {
-  return mkdtempSync(`${folder}-`);
+/** In a process of the clone's own, on whose PATH is nothing but these tools and what each part is tried with. */
+async function built(files: readonly File[], tools: readonly string[]) {
+  const bin = mkdtempSync(join(clone, 'bin-'));
+  for (const tool of ['sh', 'date', 'env', 'unshare', 'ip', ...tools]) {
+    const found = findOnPath(tool);
+    if (found !== undefined) symlinkSync(found, join(bin, tool));
+  }
+  const cacheFolder = join(clone, 'cache');
+  mkdirSync(cacheFolder, { recursive: true });
+  const program = `
+    const said = [], parts = [];
+    for (const [file, build] of ${JSON.stringify(files.map((file) => [file, BUILDS[file]]))}) {
+      const module = await import(${JSON.stringify(join(clone, 'dist/harness/machine/'))} + file.replace('.so', '') + '.js');
+      parts.push(await module[build]({ cacheFolder: ${JSON.stringify(cacheFolder)}, say: (line) => said.push(line) }));
+    }
+    console.log(JSON.stringify({ parts, said }));`;
+  const { stdout } = await execute(process.execPath, ['--input-type=module', '-e', program], { env: { PATH: bin } });
+  return JSON.parse(stdout) as {
+    parts: { path?: string; unavailable?: string; problem?: string; remedy?: string }[];
+    said: string[];
+  };
 }
