@@ -32,6 +32,7 @@ const BIN = fileURLToPath(new URL('../../../bin', import.meta.url));
 const INSTALLING = 'lock-torture: installing packages (first run)…\n';
 const COMPILING = 'lock-torture: compiling (first run)…\n';
 const CHANGED = 'lock-torture: compiling (sources have changed)…\n';
+const SIGNS_OF_LIFE = /^\.[.\d]*(\n|$)/gm;
 const WAITING = 'lock-torture: waiting for another lock-torture to finish its set-up…\n';
 
 /** A compiler: every src/*.ts becomes a .js in --outDir. While the file `hold` is there it stops after the first. */
@@ -39,6 +40,7 @@ const COMPILER = `#!/usr/bin/env node
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 const out = process.argv[process.argv.indexOf('--outDir') + 1];
 appendFileSync('compiler-runs', process.pid + '\\n');
+writeFileSync('compiler-flags', process.argv.slice(2).join(' '));
 mkdirSync(out, { recursive: true });
 for (const name of readdirSync('src').sort()) {
   const text = readFileSync('src/' + name, 'utf8');
@@ -105,7 +107,8 @@ function start(env: Env = {}, nodeFlags: string[] = [], program = 'setup.mjs'): 
   child.stderr!.setEncoding('utf8').on('data', (text) => {
     said += text;
   });
-  return { child, said: () => said, exitCode: once(child, 'close').then(([code]) => code) };
+  // Without the dots that tell a user each second that it goes on: how many there are depends on the machine.
+  return { child, said: () => said.replace(SIGNS_OF_LIFE, ''), exitCode: once(child, 'close').then(([code]) => code) };
 }
 
 async function setUp(...asked: Parameters<typeof start>) {
@@ -205,6 +208,14 @@ describe('set-up', () => {
     expect((await setUp()).said).toContain('installing packages (package-lock.json has changed)…');
     rmSync(join(project, 'node_modules'), { recursive: true });
     expect(await setUp()).toEqual({ exitCode: 0, said: INSTALLING });
+  });
+
+  it('checks types of what has changed, not of what was cloned', async () => {
+    await setUp();
+    expect(read('compiler-flags')).toContain('--noCheck');
+    write('src/a.ts', 'a, longer');
+    await setUp();
+    expect(read('compiler-flags')).not.toContain('--noCheck');
   });
 
   it("prints the compiler's errors, and does not take the failure for success", async () => {
@@ -335,14 +346,14 @@ describe('what it cannot do', () => {
   it.runIf(process.getuid!() === 0)('says in one line that what it compiled is of another user', async () => {
     await setUp();
     chmodSync(project, 0o755);
-    for (const path of [project, join(project, 'compiler-runs')]) chownSync(path, 65534, 65534);
+    for (const path of ['', 'compiler-runs', 'compiler-flags']) chownSync(join(project, path), 65534, 65534);
     write('src/more.ts', 'more');
     const asAnother = ['--reuid=65534', '--regid=65534', '--clear-groups', process.execPath];
     const { status, stderr } = spawnSync('setpriv', [...asAnother, join(project, 'bin', 'setup.mjs')], {
       encoding: 'utf8',
     });
     expect(status).toBe(3);
-    expect(stderr).toMatch(
+    expect(stderr.replace(SIGNS_OF_LIFE, '')).toMatch(
       /^lock-torture: compiling .*\nlock-torture: \S+ cannot be set up \(EACCES.*\): mend its ownership or copy .*\n$/,
     );
   });
