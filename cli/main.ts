@@ -8,6 +8,7 @@ import { addCampaignFlags, type CampaignFlags, campaignCommand } from './campaig
 import { addMergeFlags, type MergeFlags, mergeCommand } from './campaign/merge-command.js';
 import { drained, surviveClosedOutput } from './common/closed-output.js';
 import { couldNotRun, EXIT_COULD_NOT_RUN } from './common/errors.js';
+import { announcedIsOver } from './common/say.js';
 import { asCalledHere, RUNS_FOLDER, STANDING, toolVersion } from './common/standing.js';
 import { addConformFlags, type ConformFlags, conformCommand } from './conform/conform-command.js';
 import { runDoctor, runList } from './docs/about-commands.js';
@@ -29,6 +30,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   try {
     return await parseAndRun(argv);
   } catch (error) {
+    announcedIsOver();
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_COULD_NOT_RUN;
     return couldNotRun(error);
   } finally {

@@ -1,9 +1,25 @@
-/** Progress for people, a line at a time. */
+import { type SignsOfLife, signsOfLife } from '../../harness/machine/signs-of-life.js';
+
+/** Progress for people, a line at a time. One that ends in `…` announces what takes a while and says nothing by itself. */
 export type Say = (line: string) => void;
 
-/** Prints each line of progress: as text, or as a JSON object. */
+/** Of the line that was said last; standard error, where they are shown, is one for the whole process. */
+let signs: SignsOfLife | undefined;
+
+/** Prints each line of progress: as text, or as a JSON object. What takes a while shows that it goes on. */
 export function saying({ json }: { json: boolean }): Say {
-  return (line) => process.stdout.write(`${json ? JSON.stringify({ type: 'progress', line }) : line}\n`);
+  if (json) return (line) => process.stdout.write(`${JSON.stringify({ type: 'progress', line })}\n`);
+  return (line) => {
+    announcedIsOver();
+    process.stdout.write(`${line}\n`);
+    if (line.endsWith('…')) signs = signsOfLife();
+  };
+}
+
+/** To be called before anything else than a line of progress is printed: what was announced has come to its end. */
+export function announcedIsOver(): void {
+  signs?.stop();
+  signs = undefined;
 }
 
 /** Says the same thing only once, however many runs it is true of. */

@@ -1,9 +1,13 @@
 /** `check` and `report`: both start from a run's folder on disk. */
 import { join } from 'node:path';
-import { findRun } from '../../harness/record/store.js';
+import { showingLife } from '../../harness/machine/signs-of-life.js';
+import { visible } from '../../harness/record/schemas/foreign-text.js';
+import { findRun, readResults } from '../../harness/record/store.js';
+import type { Results } from '../../harness/vocabulary/verdict.js';
 import { tellStepSummary } from '../common/step-summary.js';
 import { checkHistory, type ImportFlags, refuseImportFlags, whatToCheck } from './check-import.js';
-import { judgeFolder, readRun } from './judge.js';
+import { judgeRun, type PrintOptions, readRun, showVerdict } from './judge.js';
+import { verdictChanged } from './judged-before.js';
 import { writeReports } from './write-reports.js';
 
 export interface Where {
@@ -17,15 +21,35 @@ export async function checkCommand(named: string, options: Where & ImportFlags &
   const found = whatToCheck(named, options.base, options.cwd);
   if ('history' in found) return checkHistory(found.history, options);
   refuseImportFlags(options);
-  const status = await judgeFolder(found.run, options);
+  const status = await judgeAgain(found.run, options);
   tellStepSummary(join(found.run, 'summary.md'));
   return status;
+}
+
+/** Judges the history in `folder`, writes results and reports, prints the summary; resolves with the exit status. */
+async function judgeAgain(folder: string, options: PrintOptions): Promise<number> {
+  const before = judgedBefore(folder);
+  const judged = await (options.json ? judgeRun(folder) : showingLife(() => judgeRun(folder)));
+  const changed = before && verdictChanged(before, judged.results, judged.config.failOn);
+  // Once: from now on the folder has today's results.
+  if (changed !== undefined) process.stderr.write(`lock-torture: ${visible(changed)}\n`);
+  showVerdict(folder, judged, options);
+  return judged.results.exitStatus;
+}
+
+/** Undefined where it has none yet, or none that can be read. */
+function judgedBefore(folder: string): Results | undefined {
+  try {
+    return readResults(folder);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Writes a run's reports again; resolves with 0 whatever the verdict. */
 export async function reportCommand(run: string, where: Where): Promise<number> {
   const folder = findRun(run, where.base, where.cwd);
-  const input = await readRun(folder);
+  const input = await showingLife(() => readRun(folder));
   for (const path of writeReports(folder, input)) process.stdout.write(`${path}\n`);
   return 0;
 }

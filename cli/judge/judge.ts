@@ -8,8 +8,7 @@ import { readHistory } from '../../harness/record/history.js';
 import { namedByKeys } from '../../harness/record/key-names.js';
 import { readMessages } from '../../harness/record/messages.js';
 import { readObservations } from '../../harness/record/observations.js';
-import { visible } from '../../harness/record/schemas/foreign-text.js';
-import { readConfig, readPlan, readPlayTrouble, readResults } from '../../harness/record/store.js';
+import { readConfig, readPlan, readPlayTrouble } from '../../harness/record/store.js';
 import type { History } from '../../harness/vocabulary/history.js';
 import type { LockModel } from '../../harness/vocabulary/protocol.js';
 import type { Checker, CheckInput } from '../../harness/vocabulary/run.js';
@@ -19,32 +18,11 @@ import type { ReportInput } from '../../reports/input.js';
 import { UsageError } from '../common/errors.js';
 import { collectGarbage } from '../common/memory.js';
 import { surroundings, wantsColour } from '../live/terminal.js';
-import { verdictChanged } from './judged-before.js';
 import { judgesOfRun, workloadOf } from './workload-of.js';
 import { writeAll } from './write-reports.js';
 
 export interface PrintOptions {
   json: boolean;
-}
-
-/** Judges the history in `folder`, writes results and reports, prints the summary; resolves with the exit status. */
-export async function judgeFolder(folder: string, options: PrintOptions): Promise<number> {
-  const before = judgedBefore(folder);
-  const judged = await judgeRun(folder);
-  const changed = before && verdictChanged(before, judged.results, judged.config.failOn);
-  // Once: from now on the folder has today's results.
-  if (changed !== undefined) process.stderr.write(`lock-torture: ${visible(changed)}\n`);
-  showVerdict(folder, judged, options);
-  return judged.results.exitStatus;
-}
-
-/** Undefined where it has none yet, or none that can be read. */
-function judgedBefore(folder: string): Results | undefined {
-  try {
-    return readResults(folder);
-  } catch {
-    return undefined;
-  }
 }
 
 export type JudgedRun = ReportInput & { results: Results };

@@ -46,7 +46,7 @@ function layOut(snapshot: Snapshot, look: Display): Line[] {
 function headerLine({ phase, phaseForMs, torture, atMs }: Snapshot, look: Display): Line {
   const dash = look.unicode ? '─' : '-';
   const start: StyledText = ['dim', dash.repeat(2)];
-  if (phase === 'end') return [start, ['bold', ' judging what was recorded']];
+  if (phase === 'end') return [start, ['bold', ' judging what was recorded'], ['plain', ` ${seconds(phaseForMs)}`]];
   let line: Line = [start, ['bold', ` ${phase === 'start' ? 'starting' : phase} `]];
   if (torture && (phase === 'warm-up' || phase === 'torture')) {
     const elapsedMs = Math.min(torture.elapsedMs, torture.limitMs);

@@ -27,6 +27,8 @@ export interface LiveView extends Disposable {
   tell(text: string): void;
 }
 
+const JUDGING_EVERY_MS = 1_000;
+
 /** Shows what `source` sends until it is disposed. */
 export function showLive(
   source: LiveSource,
@@ -52,6 +54,12 @@ export function showLive(
     latest = (JSON.parse(line) as FeedMessage).snapshot;
     draw();
   });
+  // Whoever judges sends nothing.
+  const whileJudging = setInterval(() => {
+    if (latest?.phase !== 'end') return;
+    latest = { ...latest, phaseForMs: latest.phaseForMs + JUDGING_EVERY_MS };
+    draw();
+  }, JUDGING_EVERY_MS);
   terminal.on('resize', draw);
   process.on('SIGCONT', continued);
   process.on('exit', leave);
@@ -59,6 +67,7 @@ export function showLive(
     tell,
     [Symbol.dispose]() {
       latest = undefined;
+      clearInterval(whileJudging);
       terminal.off('resize', draw);
       process.off('SIGCONT', continued);
       process.off('exit', leave);

@@ -10,7 +10,7 @@ import { topologies } from '../../harness/topologies/index.js';
 import type { RunConfig } from '../../harness/vocabulary/run.js';
 import { UsageError } from '../common/errors.js';
 import { commandLine } from '../common/reproduce.js';
-import { saying } from '../common/say.js';
+import { announcedIsOver, saying } from '../common/say.js';
 import { isFinding } from '../hunt/finding.js';
 import { replayFinding } from '../hunt/replay-finding.js';
 import type { Where } from '../judge/judge-commands.js';
@@ -33,7 +33,9 @@ export async function replayCommand(run: string, flags: ReplayFlags, where: Wher
       '--anyway is for what a hunt found; a run on real servers is another course of events each time',
     );
   const say = saying(flags);
+  say('judging the run to replay…');
   const original = await readOriginal(named);
+  announcedIsOver();
   const { config, folder } = original;
   const kind = topologies[config.topology]!;
   checkPair(config.lock, kind);

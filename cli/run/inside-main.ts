@@ -1,4 +1,4 @@
-/** Entry of the inner process: `inside-main.js <run folder> [--json] [--live]`. Started by the outer one only. */
+/** Entry of the inner process: `inside-main.js <run folder> [--json] [--live] [--quiet]`. Started by the outer one only. */
 import { drained, surviveClosedOutput } from '../common/closed-output.js';
 import { couldNotRun, EXIT_INTERNAL_ERROR, isForUsers } from '../common/errors.js';
 import { runInside } from './inside.js';
@@ -18,6 +18,7 @@ try {
   const status = await runInside(folder!, {
     json: given('--json'),
     live: given('--live'),
+    quiet: given('--quiet'),
   });
   await drained();
   process.exit(status);

@@ -6,6 +6,7 @@
 import { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 import { mutualExclusion } from '../../checkers/exclusion/mutual-exclusion.js';
+import { showingLife } from '../../harness/machine/signs-of-life.js';
 import { Ledger } from '../../harness/record/facts/ledger.js';
 import { readConfig, readPlan } from '../../harness/record/store.js';
 import { carryOut, type Scene } from '../../harness/run/run.js';
@@ -32,6 +33,8 @@ export interface InsideOptions {
   json: boolean;
   /** The outer process has the terminal and shows a live view; all that is printed goes to it. */
   live: boolean;
+  /** One of many runs: nobody watches. */
+  quiet: boolean;
 }
 
 /** Carries out the run prepared in `folder`, and judges it; resolves with the exit status. The verdict is printed by the outer process. */
@@ -67,7 +70,10 @@ export async function runInside(folder: string, options: InsideOptions): Promise
     interrupt: early ? AbortSignal.any([interrupt, early.signal]) : interrupt,
   });
   feed?.send();
-  return (await judgeRun(folder)).results.exitStatus;
+  const watched = !options.json && !options.live && !options.quiet;
+  if (watched) progress.say('judging what was recorded…');
+  const { results } = await (watched ? showingLife(() => judgeRun(folder)) : judgeRun(folder));
+  return results.exitStatus;
 }
 
 function liveFeed(

@@ -5,9 +5,11 @@
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { showingLife } from '../../harness/machine/signs-of-life.js';
 import { readResults } from '../../harness/record/store.js';
 import type { Results } from '../../harness/vocabulary/verdict.js';
 import { EXIT_COULD_NOT_RUN, UsageError } from '../common/errors.js';
+import { announcedIsOver } from '../common/say.js';
 import { judgeRun, showVerdict } from '../judge/judge.js';
 import { type LiveLook, liveLook, surroundings } from '../live/terminal.js';
 import { showLive } from '../live/view.js';
@@ -37,9 +39,10 @@ export async function supervise(
     rmSync(folder, { recursive: true, force: true });
     return 'not-begun';
   }
+  announcedIsOver();
   const main = fileURLToPath(new URL('./inside-main.js', import.meta.url));
   const look = output.json || output.quiet ? undefined : liveLook(surroundings());
-  const flags = [...(output.json ? ['--json'] : []), ...(look ? ['--live'] : [])];
+  const flags = [...(output.json ? ['--json'] : []), ...(output.quiet ? ['--quiet'] : []), ...(look ? ['--live'] : [])];
   const inContainers = config.runtime === 'docker';
   const stdout = look ? 'capture' : output.quiet ? 'ignore' : 'inherit';
   const inner = config.toolImage
@@ -47,7 +50,7 @@ export async function supervise(
     : await enterNamespaces([process.execPath, main, folder, ...flags], { stdout, namespaces: !inContainers });
   const end = await shown(inner, look, stop);
   if ('code' in end && end.code === EXIT_COULD_NOT_RUN) return {};
-  const results = judgedByInner(folder, end) ?? (await judgedHere(folder, end, inContainers));
+  const results = judgedByInner(folder, end) ?? (await judgedHere(folder, end, inContainers, output));
   // Only here, where it is known that the inner process has come to its end: it may die after it has judged.
   if (!output.quiet) showVerdict(folder, { results, config }, output);
   return { results };
@@ -59,12 +62,17 @@ function judgedByInner(folder: string, end: InnerEnd): Results | undefined {
   return results !== undefined && 'code' in end && results.exitStatus === end.code ? results : undefined;
 }
 
-async function judgedHere(folder: string, end: InnerEnd, inContainers: boolean): Promise<Results> {
+async function judgedHere(
+  folder: string,
+  end: InnerEnd,
+  inContainers: boolean,
+  { json, quiet }: Output,
+): Promise<Results> {
   if (inContainers) await (await import('./containers.js')).removeLeftOvers();
   const how = 'code' in end ? 'the run failed (see above)' : `the run was killed (${end.signal})`;
   process.stderr.write(`lock-torture: ${how}; judging what it had recorded\n`);
   if (!existsSync(join(folder, 'history.jsonl'))) throw new UsageError('it ended before anything was recorded');
-  return (await judgeRun(folder)).results;
+  return (await (json || quiet ? judgeRun(folder) : showingLife(() => judgeRun(folder)))).results;
 }
 
 /** Waits for the end, with a live view where the terminal can show one: it is gone again by then. */

@@ -44,8 +44,10 @@ it('is a dot a second, and each fifth time their number, in a line of its own', 
 
 it('is a line on a terminal, which goes when it is over', async () => {
   const said = await computing('{ redraws: true }', (sofar) => sofar.includes('2 s'));
-  expect(said).toMatch(/^(\r\x1b\[K {2}\d+ s)+\r\x1b\[Kover$/);
-  expect(said.startsWith('\r\x1b[K  1 s\r\x1b[K  2 s')).toBe(true);
+  const [nothing, ...drawn] = said.split('\r\x1b[K');
+  expect([nothing, drawn.at(-1)]).toEqual(['', 'over']);
+  expect(drawn.slice(0, -1)).toEqual(drawn.slice(0, -1).map((_, n) => `  ${n + 1} s`));
+  expect(drawn.length).toBeGreaterThan(2);
 });
 
 it('is nothing where it is over at once', async () => {

@@ -93,7 +93,7 @@ describe('a run on a terminal of 80 by 24', () => {
     expect(render({ ...QUIET, phase: 'recovery', phaseForMs: 1_300 }, PLAIN)[0]).toBe(
       '-- recovery 1.3 s -- at 4.0 s -------------------------------------------------',
     );
-    expect(render({ ...BUSY, phase: 'end' }, PLAIN)).toEqual(['-- judging what was recorded']);
+    expect(render({ ...BUSY, phase: 'end', phaseForMs: 3_000 }, PLAIN)).toEqual(['-- judging what was recorded 3.0 s']);
   });
 
   it('says where overlaps are counted no further', () => {
