@@ -27,11 +27,9 @@ export async function benchPackage(argv: string[]): Promise<void> {
   const home = mkdtempSync(join(tmpdir(), 'lock-torture-bench-'));
   try {
     print(`load ${loadavg()[0]!.toFixed(1)} on ${availableParallelism()} cores, node ${process.version}`);
-    const tarballs: string[] = JSON.parse(execFileSync(process.execPath, [PACK, home], { encoding: 'utf8' }));
+    const tarballs: string[] = JSON.parse(execFileSync(process.execPath, [PACK, home, '--json'], { encoding: 'utf8' }));
     for (const name of tarballs) print(`${name.padEnd(36)} ${kB(statSync(join(home, name)).size)} packed`);
-    // As npm would find both in a registry.
-    const ours = tarballs.filter((name) => !/-linux-/.test(name) || name.includes(`-linux-${process.arch}-`));
-    const specs = ours.map((name) => join(home, name));
+    const specs = tarballs.map((name) => join(home, name));
     measureInstalled(install(home, 'warm', specs).folder);
     install(home, 'warm-beside', [BESIDE]);
     const [own, beside] = [[], []] as [number[], number[]];

@@ -58,7 +58,7 @@ export async function findEngine(): Promise<Engine> {
   return { docker, client, version: Version, api: [major, minor] };
 }
 
-/** An optional peer of the package: only runs in containers need it. */
+/** No dependency of the package: only runs in containers need it. */
 export async function loadTestcontainers(): Promise<typeof import('testcontainers')> {
   try {
     return await import('testcontainers');

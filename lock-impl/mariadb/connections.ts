@@ -13,7 +13,7 @@ export const MARIADB_TOPOLOGIES = ['mariadb', 'mariadb-semi-sync', 'mariadb-sing
 /** What a server that is going answers with: shutdown, killed; it may have committed. */
 const GOING = new Set(['ER_SERVER_SHUTDOWN', 'ER_CONNECTION_KILLED', 'ER_QUERY_INTERRUPTED']);
 
-/** The client library, an optional peer of this package. A lock loads it before it is ready, for that takes time. */
+/** The client library, which the project has if it uses this service. A lock loads it before it is ready, for that takes time. */
 export async function loadMysql() {
   const { default: mysql } = await import('mysql2').catch(() => {
     throw new Error('the package mysql2 is needed and not installed: npm install mysql2');

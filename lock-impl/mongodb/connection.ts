@@ -18,7 +18,7 @@ export const NOBODYS_END = new Date(0);
  */
 const DOUBTFUL = new Set([1, 50, 64, 91, 189, 262, 11_600, 11_602]);
 
-/** The client library, an optional peer of this package: loaded before a lock is ready, for that takes time. */
+/** The client library, which the project has if it uses this service: loaded before a lock is ready, for that takes time. */
 async function loadMongodb() {
   return import('mongodb').catch(() => {
     throw new Error('the package mongodb is needed and not installed: npm install mongodb');

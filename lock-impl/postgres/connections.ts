@@ -9,7 +9,7 @@ export type PgConnection = SqlConnection<PgRow[]>;
 
 export const POSTGRES_TOPOLOGIES = ['postgres', 'postgres-sync', 'postgres-single'];
 
-/** The client library, an optional peer of this package. A lock loads it before it is ready, for that takes time. */
+/** The client library, which the project has if it uses this service. A lock loads it before it is ready, for that takes time. */
 export async function loadPg() {
   const { default: pg } = await import('pg').catch(() => {
     throw new Error('the package pg is needed and not installed: npm install pg');

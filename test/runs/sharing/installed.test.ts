@@ -31,43 +31,36 @@ const execute = promisify(execFile);
 
 const MANAGERS = [
   { manager: 'pnpm', version: '10', add: ['add', '--save-dev', '--ignore-scripts'], uid: UID },
-  {
-    manager: 'yarn',
-    version: '1.22',
-    add: ['add', '--dev', '--ignore-scripts', '--ignore-platform', '--no-progress'],
-    uid: 0,
-  },
+  { manager: 'yarn', version: '1.22', add: ['add', '--dev', '--ignore-scripts', '--no-progress'], uid: 0 },
 ];
 
 let home: string;
-/** Where the packages are. */
-let packed: string;
+/** Where the packages are, as they are published. */
+let published: string;
 let project: string;
 let files: string[];
-/** The tool's, then those of its parts in C. */
+/** Those that are published: the tool's, then those of its parts in C. */
 let tarballs: string[];
 /** As short as a run may be, and as few clients as can collide. */
 const QUICKEST = ['--time-limit', '2s', '--clients', '2', '--keys', '1'];
-/** Paths of those that are for this machine. */
+/** Paths of those that are for a project on this machine. */
 let installed: string[];
 
 beforeAll(async () => {
   home = mkdtempSync(join(tmpdir(), 'lock-torture-installed-'));
-  packed = join(home, 'packed');
+  published = join(home, 'published');
   project = join(home, 'project');
   mkdirSync(project);
+  const packed = join(home, 'packed');
   // Set-up has been done for these tests, and other files look at dist/ meanwhile.
-  tarballs = JSON.parse(
-    execFileSync(process.execPath, [join(ROOT, 'packages/pack.mjs'), packed], { encoding: 'utf8' }),
-  );
-  files = execFileSync('tar', ['-tf', join(packed, tarballs[0]!)], { encoding: 'utf8' })
+  const [all, ours] = await Promise.all([pack(published, '--all'), pack(packed)]);
+  tarballs = all;
+  installed = ours.map((name) => join(packed, name));
+  files = execFileSync('tar', ['-tf', join(published, tarballs[0]!)], { encoding: 'utf8' })
     .trim()
     .split('\n')
     .map((path) => path.replace(/^package\//, ''))
     .sort();
-  // As npm would find both in a registry.
-  const ours = tarballs.filter((name) => !/-linux-/.test(name) || name.includes(`-linux-${process.arch}-`));
-  installed = ours.map((name) => join(packed, name));
   // All at once: much of it is waiting for a registry.
   await Promise.all([
     install(project, '--save-dev', ...installed),
@@ -147,17 +140,13 @@ describe('the package', () => {
 
 describe('the packages of its parts in C', () => {
   it('are optional dependencies of the same version, and have a binary a part and nothing that runs when installed', () => {
-    const own = JSON.parse(readFileSync(join(project, 'node_modules/lock-torture/package.json'), 'utf8'));
+    const own = JSON.parse(inTarball(tarballs[0]!, '-xOf', 'package/package.json'));
     const { version } = own;
     expect(own.optionalDependencies).toEqual({
       '@lock-torture/linux-x64': version,
       '@lock-torture/linux-arm64': version,
     });
-    const inside = (name: string) =>
-      execFileSync('tar', ['-tf', join(packed, name)], { encoding: 'utf8' })
-        .trim()
-        .split('\n')
-        .sort();
+    const inside = (name: string) => inTarball(name, '-tf').trim().split('\n').sort();
     const common = ['LICENSE', 'README.md', 'clock-shim.so', 'durable-shim.so', 'link-shaper', 'package.json'];
     const [, x64, arm64] = tarballs;
     expect(inside(x64!)).toEqual([...common, 'sim-shim.so'].map((path) => `package/${path}`));
@@ -247,17 +236,10 @@ describe.concurrent.each(MANAGERS)('installed by $manager, scripts disabled', ({
   it.skipIf(!isRoot)(`tortures a lock of the project, as ${uid === 0 ? 'root' : 'an ordinary user'}`, async () => {
     const theirs = join(home, `${manager}-project`);
     mkdirSync(theirs);
-    // What they would find in a registry; of the platforms' packages yarn wants to see all.
-    const platforms = tarballs.slice(1).map((name) => {
-      const [, platform] = /-(linux-\w+)-/.exec(name)!;
-      return [`@lock-torture/${platform}`, `file:${join(packed, name)}`];
-    });
-    const theirOwn = { name: 'theirs', version: '1.0.0', private: true, resolutions: Object.fromEntries(platforms) };
-    writeFileSync(join(theirs, 'package.json'), JSON.stringify(theirOwn));
+    writeFileSync(join(theirs, 'package.json'), '{ "name": "theirs", "version": "1.0.0", "private": true }');
     chmodSync(home, 0o755);
     const env = { PATH: process.env.PATH!, HOME: process.env.HOME!, CI: 'true' };
-    const specs = manager === 'yarn' ? installed.map((path) => `file:${path}`) : installed;
-    await execute(join(programs(), 'node_modules/.bin', manager), [...add, ...specs], { cwd: theirs, env });
+    await execute(join(programs(), 'node_modules/.bin', manager), [...add, ...installed], { cwd: theirs, env });
     writeFileSync(join(theirs, 'lock.ts'), readFileSync(join(ROOT, 'examples/vitest/my-lock.ts')));
     if (uid !== 0) execFileSync('chown', ['-R', `${uid}:${uid}`, theirs]);
     const become = ['setpriv', `--reuid=${uid}`, `--regid=${uid}`, '--clear-groups', '--'];
@@ -278,15 +260,15 @@ describe.concurrent.each(MANAGERS)('installed by $manager, scripts disabled', ({
 
 describe('publishing', () => {
   it('is what npm takes without a word of warning, all packages of it', async () => {
-    const published = tarballs.map(async (name) => {
-      const argv = ['publish', '--dry-run', '--access', 'public', join(packed, name)];
+    const taken = tarballs.map(async (name) => {
+      const argv = ['publish', '--dry-run', '--access', 'public', join(published, name)];
       const { status, errors } = await ended(spawn('npm', argv, { stdio: ['ignore', 'pipe', 'pipe'] }));
       const warned = errors
         .split('\n')
         .filter((line) => /^npm (warn|error) (?!publish This command requires you to be logged in)/i.test(line));
       expect([status, warned], errors).toEqual([0, []]);
     });
-    await Promise.all(published);
+    await Promise.all(taken);
   });
 });
 
@@ -457,6 +439,17 @@ describe('the step of the GitHub action', () => {
     expect(await step(env)).toMatchObject({ status: 3, output: line });
   });
 });
+
+/** The names of the tarballs that it has made in `folder`: the tool's first. */
+async function pack(folder: string, ...flags: string[]): Promise<string[]> {
+  const argv = [join(ROOT, 'packages/pack.mjs'), folder, '--json', ...flags];
+  return JSON.parse((await execute(process.execPath, argv)).stdout);
+}
+
+/** What `tar` prints of one that is published. */
+function inTarball(name: string, flag: string, ...paths: string[]): string {
+  return execFileSync('tar', [flag, join(published, name), ...paths], { encoding: 'utf8' });
+}
 
 async function install(cwd: string, ...what: string[]): Promise<void> {
   await execute('npm', ['install', '--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund', ...what], {
