@@ -16,8 +16,9 @@ import { readJson, readPlan, readWholeConfig, writeJson } from '../../harness/re
 import type { RedisBinary } from '../../harness/vocabulary/topology.js';
 import { commandLine } from '../common/reproduce.js';
 import type { Say } from '../common/say.js';
+import { comparePlays, differenceWords, messagesOfPlay } from '../hunt/difference.js';
 import { orderAgain } from '../hunt/exhaustive/course.js';
-import { readFinding } from '../hunt/finding.js';
+import { changedPins, pinsOf, readFinding } from '../hunt/finding.js';
 import { type AskedHunt, addHuntFlags, askHunt, type HuntFlags } from '../hunt/flags.js';
 import { lessOf, playInWorld, scheduleOf, shrinkFinding } from '../hunt/hunt.js';
 import { configOf, scheduling } from '../hunt/hunt-command.js';
@@ -155,9 +156,13 @@ export interface TriedSchedule {
   seen: boolean;
   /** It counts as a violated run would. */
   fails: boolean;
+  /** How its course of events differed from the one that was found, and what has changed since; absent: every byte was the same. */
+  differs?: string;
 }
 
-const triedSchema = describes<TriedSchedule>()(z.object({ seen: z.boolean(), fails: z.boolean() }));
+const triedSchema = describes<TriedSchedule>()(
+  z.object({ seen: z.boolean(), fails: z.boolean(), differs: z.string().optional() }),
+);
 
 /** Lays the schedules of known findings into a campaign's folder, so that it goes on without the folder that they are from. */
 export function takeKnown(campaign: Campaign, from: string, folder: string): void {
@@ -183,14 +188,22 @@ async function tryKnown(
     if (!goesOn() || cell < 0 || !existsSync(join(place, REPLAY)) || triedIn(folder, known)) continue;
     const at = join(place, REPLAY);
     const config = { ...readWholeConfig(at), redis: simulation.redis, clientArgv: CLIENT_ARGV };
-    const { order } = readFinding(at);
-    const world = theirs[cell]!.worlds[0]!;
-    const result = await world.play(config, readPlan(at), order ? { order: orderAgain(order) } : {});
+    const { order, digest, pins } = readFinding(at);
+    const { worlds, options } = theirs[cell]!;
+    const keep = join(options.workFolder, 'again');
+    const result = await worlds[0]!.play(config, readPlan(at), { keep, ...(order && { order: orderAgain(order) }) });
+    const course = comparePlays(
+      { digest, messages: messagesOfPlay(at) },
+      { digest: result.digest, messages: messagesOfPlay(keep) },
+    );
+    rmSync(keep, { recursive: true, force: true });
+    const changed = changedPins(pins, pinsOf(options.lock, config.redis.path, options.shim));
     const same = result.found.filter((one) => fingerprintOf(one) === known.fingerprint);
     const fails = same.some(
       (one) => bearingOf({ class: one.class, blame: { on: one.blame } }, config.failOn) === 'fails',
     );
-    writeJson(place, AGAIN, { seen: same.length > 0, fails });
+    const differs = course.is === 'same' ? {} : { differs: differenceWords(course, changed) };
+    writeJson(place, AGAIN, { seen: same.length > 0, fails, ...differs });
   }
 }
 

@@ -12,6 +12,8 @@ export const FINDING = 'finding.json';
 /** The lock as one module, beside it. */
 export const LOCK_MODULE = 'lock.cjs';
 
+export type Pins = HuntFinding['pins'];
+
 export function isFinding(folder: string): boolean {
   return existsSync(join(folder, FINDING));
 }
@@ -22,7 +24,7 @@ export function readFinding(folder: string): HuntFinding {
 }
 
 /** Of what is on this machine now; paths of the lock's module, the server and the shim. */
-export function pinsOf(lock: string, server: string, shim: string): HuntFinding['pins'] {
+export function pinsOf(lock: string, server: string, shim: string): Pins {
   const { version } = createRequire(import.meta.url)('ioredis/package.json') as { version: string };
   return {
     node: process.version,
@@ -35,11 +37,13 @@ export function pinsOf(lock: string, server: string, shim: string): HuntFinding[
 }
 
 /** In words, what is not as it was. */
-export function changedSince(then: HuntFinding['pins'], now: HuntFinding['pins']): string[] {
-  const names = Object.keys(now) as (keyof typeof now)[];
-  return names
-    .filter((name) => then[name] !== now[name])
-    .map((name) => `${name} (${then[name] ?? 'not told'}, now ${now[name]})`);
+export function changedSince(then: Pins, now: Pins): string[] {
+  return changedPins(then, now).map((name) => `${name} (${then[name] ?? 'not told'}, now ${now[name]})`);
+}
+
+export function changedPins(then: Pins, now: Pins): (keyof Pins)[] {
+  const names = Object.keys(now) as (keyof Pins)[];
+  return names.filter((name) => then[name] !== now[name]);
 }
 
 /**

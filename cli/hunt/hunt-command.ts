@@ -77,14 +77,14 @@ export async function huntCommand(typed: HuntFlags, invocation: Invocation): Pro
       const reproduce = commandLine(['replay', shownPath(place, where.cwd)]);
       const less = lessOf(config, finding.shrunk);
       const whole = { ...config, ...less, runId: `${id}-${kept.length}`, seed: finding.shrunk.seed, reproduce };
-      const { minimal, replayed, messages } = await keepFinding(place, whole, finding, options, isStopped);
+      const { minimal, replayed, differs, messages } = await keepFinding(place, whole, finding, options, isStopped);
       const { fingerprint } = finding;
       const confirmed =
         asked.confirm &&
         !isStopped() &&
         confirmationText(await confirmOnServers({ place, config: whole, fingerprint, times: asked.confirm }));
       const again = [replayed, ...(confirmed ? [confirmed] : [])].join('; ');
-      say(findingText({ ...finding, found: minimal }, { after, again, reproduce, messages }));
+      say(findingText({ ...finding, found: minimal }, { after, again, differs, reproduce, messages }));
     };
     if (asked.bound) {
       const onCourse = (course: OrderPlayed, { verdict, found }: ScheduleResult) => {

@@ -1,5 +1,5 @@
 /** What a hunt keeps of a finding, and what it says of it. */
-import { copyFileSync } from 'node:fs';
+import { copyFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { aimWords } from '../../harness/record/facts/aim-words.js';
 import { writeJson } from '../../harness/record/store.js';
@@ -8,6 +8,7 @@ import type { RunConfig } from '../../harness/vocabulary/run.js';
 import type { Violation } from '../../harness/vocabulary/verdict.js';
 import { messagesText } from '../../reports/index.js';
 import { type JudgedRun, judgeRun } from '../judge/judge.js';
+import { comparePlays, courseWords, differenceLines, messagesOfPlay, type SameOrNot } from './difference.js';
 import { orderAgain } from './exhaustive/course.js';
 import { FINDING, LOCK_MODULE, pinsOf } from './finding.js';
 import type { NewFinding } from './hunt.js';
@@ -20,6 +21,16 @@ const REPLAYS = 3;
 /** Of a finding's messages. */
 const MOST_LINES = 36;
 
+/** What a finding came to when it was kept. */
+export interface KeptFinding {
+  minimal: Discovery;
+  /** How often it was found again. */
+  replayed: string;
+  /** Where the first replay that was another course of events differed, in lines; none where every byte was the same. */
+  differs: string[];
+  messages: string;
+}
+
 /**
  * Keeps the minimal schedule with its run, and plays it again until it is stopped; resolves with what it finds, and how often it did
  * again.
@@ -30,37 +41,41 @@ export async function keepFinding(
   { found, fingerprint, schedule, shrunk, order }: NewFinding,
   options: { workFolder: string; shim: string; lock: string },
   isStopped: () => boolean = () => false,
-): Promise<{ minimal: Discovery; replayed: string; messages: string }> {
+): Promise<KeptFinding> {
   const plan = { version: 1 as const, seed: config.seed, steps: shrunk.steps };
-  const digests: string[] = [];
-  let minimal: Discovery | undefined;
-  let foundAgain = 0;
-  for (let n = 0; n <= REPLAYS && (n === 0 || !isStopped()); n++) {
+  const again = join(options.workFolder, 'again');
+  const play = async (keep: string) => {
     const world = new WorldProcess(options);
     try {
-      const result = await world.play(config, plan, {
-        ...(n === 0 && { keep: place }),
-        ...(order && { order: orderAgain(order) }),
-      });
-      digests.push(result.digest);
+      const result = await world.play(config, plan, { keep, ...(order && { order: orderAgain(order) }) });
       const same = result.found.find((one) => fingerprintOf(one) === fingerprint);
-      minimal ??= same;
-      if (n > 0 && same) foundAgain++;
+      return { digest: result.digest, messages: messagesOfPlay(keep), same };
     } finally {
       await world.close();
     }
+  };
+  const first = await play(place);
+  const courses: SameOrNot[] = [];
+  let [minimal, foundAgain] = [first.same, 0];
+  while (courses.length < REPLAYS && !isStopped()) {
+    const replay = await play(again);
+    rmSync(again, { recursive: true, force: true });
+    courses.push(comparePlays(first, replay));
+    minimal ??= replay.same;
+    if (replay.same) foundAgain++;
   }
-  const [digest = ''] = digests;
   copyFileSync(options.lock, join(place, LOCK_MODULE));
   const pins = pinsOf(options.lock, config.redis.path, options.shim);
+  const { digest } = first;
   writeJson(place, FINDING, { version: 1, fingerprint, digest, schedule, pins, ...(order && { order }) });
   const judged = await judgeRun(place);
-  const identical = digests.slice(1).filter((one) => one === digest).length;
-  const replays = digests.length - 1;
-  const same = identical === replays ? '' : `, ${identical} of ${replays} identical`;
+  const identical = courses.filter(({ is }) => is === 'same').length;
+  const other = courses.find(({ is }) => is !== 'same');
+  const same = other ? `, ${identical} of ${courses.length} identical` : '';
   return {
     minimal: minimal ?? found,
-    replayed: `replayed ${foundAgain} of ${replays}${same}`,
+    replayed: `replayed ${foundAgain} of ${courses.length}${same}`,
+    differs: other ? [courseWords(other), ...differenceLines(other, pins, pins)] : [],
     messages: messagesOf(judged, fingerprint),
   };
 }
@@ -88,7 +103,7 @@ const WHOSE: Record<Discovery['blame'], string> = {
 
 export function findingText(
   { found, schedule, faults, shrunk, order }: NewFinding,
-  told: { after: number; again: string; reproduce: string; messages: string },
+  told: { after: number; again: string; differs: readonly string[]; reproduce: string; messages: string },
 ): string {
   const count = (n: number) => `${n} fault${n === 1 ? '' : 's'}`;
   const after = `after ${schedule} schedule${schedule === 1 ? '' : 's'} (${told.after.toFixed(1)} s)`;
@@ -98,6 +113,7 @@ export function findingText(
   const minimal = order ? `  in this order: ${order.course.join('; ')}` : `  minimal: ${scheduleText(shrunk)}`;
   return [
     `${WHOSE[found.blame]}, ${after}; ${shrinking}; ${told.again}`,
+    ...told.differs.map((line) => `  ${line}`),
     `  ${found.class} (${found.kind}): ${found.sentence}`,
     minimal,
     ...(told.messages === '' ? [] : [told.messages]),

@@ -1,6 +1,6 @@
 /** Makes of what `--lock` names the one CommonJS module that the simulated world loads for every client anew. */
 import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { externalLock } from '../../lock-impl/external/index.js';
 import { builtinLock, locks } from '../../lock-impl/index.js';
@@ -37,9 +37,13 @@ export async function putLockModule(lock: string, cwd: string, folder: string): 
   });
   if (source.kind === 'command') throw refused();
   const path = join(folder, 'lock.cjs');
+  const entry = source.clientArgv.at(-1)!;
   const { outputFiles } = await withEsbuild((esbuild) =>
     esbuild.build({
-      entryPoints: [source.clientArgv.at(-1)!],
+      entryPoints: [entry],
+      // It writes paths into the module, from here on. From where the tool stands they would name `folder`, which is another one each
+      // time, and the same lock would be another module.
+      absWorkingDir: dirname(entry),
       bundle: true,
       write: false,
       format: 'cjs',

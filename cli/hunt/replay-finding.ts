@@ -1,23 +1,25 @@
 /** `replay` of what a hunt found: plays the schedule again in virtual time, and says whether everything came out the same. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { readPlan, readWholeConfig } from '../../harness/record/store.js';
 import type { RunConfig } from '../../harness/vocabulary/run.js';
 import { UsageError } from '../common/errors.js';
-import { saying } from '../common/say.js';
+import { type Say, saying } from '../common/say.js';
 import { type ReplayFlags, SEEDS } from '../run/flags.js';
+import { looksLikeFile } from '../run/lock-source.js';
 import { askServer } from '../run/machine-flags.js';
+import { comparePlays, courseWords, differenceLines, messagesOfPlay, type SameOrNot } from './difference.js';
 import { orderAgain } from './exhaustive/course.js';
-import { changedSince, pinsOf, readFinding } from './finding.js';
+import { changedSince, LOCK_MODULE, pinsOf, readFinding } from './finding.js';
 import { putLockModule } from './lock-module.js';
-import { CLIENT_ARGV, fingerprintOf, type ScheduleResult } from './schedule.js';
+import { CLIENT_ARGV, type Discovery, fingerprintOf, type ScheduleResult } from './schedule.js';
 import { provideSimulation } from './simulation.js';
 import { WorldProcess } from './world-process.js';
 
 /**
- * Resolves with the exit status: 1 where the last replay found it, 0 where that held, 2 where nothing can be told. Throws UsageError
- * where what decides the course of events is not as it was, unless it is to be played anyway.
+ * Resolves with the exit status: 1 where the last replay found it, 0 where that held, 2 where nothing can be told. What decides the
+ * course of events may have changed since: the schedule is played, and only a replay that differs says what has.
  */
 export async function replayFinding(folder: string, flags: ReplayFlags, cwd: string): Promise<number> {
   if (flags.image !== undefined || flags.clientImage !== undefined)
@@ -27,29 +29,34 @@ export async function replayFinding(folder: string, flags: ReplayFlags, cwd: str
   const finding = readFinding(folder);
   const config = readWholeConfig(folder);
   const plan = readPlan(folder);
+  const then = { digest: finding.digest, messages: messagesOfPlay(folder) };
   const { shim, redis } = await provideSimulation(askServer(flags, cwd) ?? config.redis.asked, say);
   const workFolder = mkdtempSync(join(tmpdir(), 'lock-torture-replay-'));
   try {
-    const lock = await putLockModule(config.lock, config.cwd, workFolder);
-    const changed = changedSince(finding.pins, pinsOf(lock, redis.path, shim));
-    if (changed.length > 0) {
-      const differs = `not as it was when this was found: ${changed.join(', ')}`;
-      if (!flags.anyway) throw new UsageError(`${differs}; --anyway plays the same schedule all the same`);
-      say(`note: ${differs}; what happens may be another course of events for that alone`);
-    }
+    const lock = await lockNow(folder, config, cwd, workFolder, say);
+    const pins = pinsOf(lock, redis.path, shim);
     const again: RunConfig = { ...config, redis, clientArgv: CLIENT_ARGV };
     const times = flags.untilViolation ? SEEDS : (flags.times ?? 1);
     const order = finding.order ? { order: orderAgain(finding.order) } : {};
     let status = 2;
     const rows: { found: boolean; identical: boolean }[] = [];
     for (let n = 0; n < times; n++) {
-      const result = await playedAlone({ workFolder, shim, lock }, again, plan, order);
-      const found = result.found.some((one) => fingerprintOf(one) === finding.fingerprint);
-      const identical = result.digest === finding.digest;
+      const keep = join(workFolder, `replay-${n + 1}`);
+      const result = await playedAlone({ workFolder, shim, lock }, again, plan, { keep, ...order });
+      const course = comparePlays(then, { digest: result.digest, messages: messagesOfPlay(keep) });
+      rmSync(keep, { recursive: true, force: true });
+      const same = result.found.find((one) => fingerprintOf(one) === finding.fingerprint);
+      const found = same !== undefined;
+      const identical = course.is === 'same';
       rows.push({ found, identical });
-      const [first] = result.found;
-      const what = { verdict: result.verdict, class: first?.class, cause: first?.cause, sentence: first?.sentence };
-      print({ type: 'run', index: n + 1, found, identical, ...what }, outcome(result, found, identical));
+      const told = same ?? result.found[0];
+      const what = { verdict: result.verdict, class: told?.class, cause: told?.cause, sentence: told?.sentence };
+      const differs = identical ? {} : { differs: course, changed: changedSince(finding.pins, pins) };
+      const lines = differenceLines(course, finding.pins, pins).map((line) => `\n  ${line}`);
+      print(
+        { type: 'run', index: n + 1, found, identical, ...differs, ...what },
+        `${outcome(result, same, course)}${lines.join('')}`,
+      );
       status = found ? 1 : result.verdict === 'unknown' ? 2 : result.verdict === 'violated' ? 1 : 0;
       if (flags.untilViolation && found) break;
     }
@@ -60,6 +67,21 @@ export async function replayFinding(folder: string, flags: ReplayFlags, cwd: str
   } finally {
     rmSync(workFolder, { recursive: true, force: true });
   }
+}
+
+/**
+ * Resolves with the lock as one module: of its file as that is now, where the hunt was made or, on another machine, where the user
+ * stands; and as it was then, which the finding has kept, where neither is there.
+ */
+async function lockNow(folder: string, config: RunConfig, cwd: string, workFolder: string, say: Say): Promise<string> {
+  const { lock } = config;
+  const from = [config.cwd, cwd].find((place) => !looksLikeFile(lock) || existsSync(resolve(place, lock)));
+  if (from !== undefined || !existsSync(join(folder, LOCK_MODULE)))
+    return putLockModule(lock, from ?? config.cwd, workFolder);
+  say(`note: ${resolve(config.cwd, lock)} is not there any more; the lock is played as it was when this was found`);
+  const kept = join(workFolder, LOCK_MODULE);
+  copyFileSync(join(folder, LOCK_MODULE), kept);
+  return kept;
 }
 
 /** Plays it in a process of its own: nothing of one may be left for the next. */
@@ -75,9 +97,10 @@ async function playedAlone(
   }
 }
 
-function outcome(result: ScheduleResult, found: boolean, isIdentical: boolean): string {
-  const same = isIdentical ? 'every byte at the same time' : 'another course of events';
-  const [first] = result.found;
-  if (found) return `found again, ${same}: ${first!.class}: ${first!.sentence}`;
-  return `not found again, ${same}: ${first ? `but ${first.class}: ${first.sentence}` : `the lock ${result.verdict}`}`;
+function outcome(result: ScheduleResult, same: Discovery | undefined, course: SameOrNot): string {
+  if (same) return `found again, ${courseWords(course)}: ${same.class}: ${same.sentence}`;
+  const [other] = result.found;
+  const judged = course.is === 'same' ? ', so it is judged otherwise now' : '';
+  const instead = other ? `but ${other.class}: ${other.sentence}` : `the lock ${result.verdict}`;
+  return `not found again, ${courseWords(course)}${judged}: ${instead}`;
 }

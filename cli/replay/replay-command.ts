@@ -8,7 +8,6 @@ import { dirname, join } from 'node:path';
 import { findRun } from '../../harness/record/store.js';
 import { topologies } from '../../harness/topologies/index.js';
 import type { RunConfig } from '../../harness/vocabulary/run.js';
-import { UsageError } from '../common/errors.js';
 import { commandLine } from '../common/reproduce.js';
 import { announcedIsOver, saying } from '../common/say.js';
 import { isFinding } from '../hunt/finding.js';
@@ -28,10 +27,6 @@ import { type OriginalRun, readOriginal } from './original.js';
 export async function replayCommand(run: string, flags: ReplayFlags, where: Where): Promise<number> {
   const named = findRun(run, where.base, where.cwd);
   if (isFinding(named)) return replayFinding(named, flags, where.cwd);
-  if (flags.anyway)
-    throw new UsageError(
-      '--anyway is for what a hunt found; a run on real servers is another course of events each time',
-    );
   const say = saying(flags);
   say('judging the run to replay…');
   const original = await readOriginal(named);

@@ -101,7 +101,7 @@ export interface RunFlags extends SeriesFlags, MachineFlags, ConfigFlags, LeastF
 }
 
 /** The flags of `replay`, parsed. */
-export type ReplayFlags = SeriesFlags & Omit<MachineFlags, 'runtime'> & { anyway?: true };
+export type ReplayFlags = SeriesFlags & Omit<MachineFlags, 'runtime'>;
 
 const PERSISTENCE: Persistence[] = ['none', 'rdb', 'aof-everysec', 'aof-always'];
 export const persistenceOption = () =>
@@ -262,7 +262,6 @@ export function addReplayFlags(command: Command): Command {
     ...repetition('replays; k of n is counted', 'end after the first replay that finds it again'),
     ...serverOptions("another server than the original's"),
     ...imageOptions("the original's"),
-    new Option('--anyway', 'of what a hunt found: play it though the lock or something else is not as it was then'),
     ...outputOptions(),
   ];
   for (const option of options) command.addOption(option);

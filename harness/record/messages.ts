@@ -38,7 +38,7 @@ export const MESSAGES = 'messages.jsonl';
 const nanoseconds = z.number();
 
 const messageSchema = describes<Message>()(
-  z.strictObject({
+  z.object({
     connection: z.number().int(),
     from: z.string(),
     to: z.string(),

@@ -1,9 +1,12 @@
-/** `finding.json`, beside the run of a hunt's finding: what was found, and what must be the same for it to come out again. */
+/**
+ * `finding.json`, beside the run of a hunt's finding: what was found, and what must be the same for it to come out again. One of
+ * another version may say more: that is left out, for its schedule can be played all the same.
+ */
 import * as z from 'zod';
 
 const text = z.string();
 
-export const huntFindingSchema = z.strictObject({
+export const huntFindingSchema = z.object({
   version: z.literal(1),
   /** Blame, class, kind and cause. */
   fingerprint: text,
@@ -14,7 +17,7 @@ export const huntFindingSchema = z.strictObject({
   /** Of an exhaustive search: its bound, and everything that was done, in order. Absent: the plan tells. */
   order: z.strictObject({ operations: z.number().int(), faults: z.number().int(), course: z.array(text) }).optional(),
   /** What decides, beside config and plan, what happens: versions, or the beginning of a SHA-256. */
-  pins: z.strictObject({
+  pins: z.object({
     node: text,
     ioredis: text,
     lock: text,
