@@ -156,12 +156,12 @@ export interface TriedSchedule {
   seen: boolean;
   /** It counts as a violated run would. */
   fails: boolean;
-  /** How its course of events differed from the one that was found, and what has changed since; absent: every byte was the same. */
-  differs?: string;
+  /** Its course of events beside the one that was found; absent: an earlier version tried it, which did not compare them. */
+  course?: string;
 }
 
 const triedSchema = describes<TriedSchedule>()(
-  z.object({ seen: z.boolean(), fails: z.boolean(), differs: z.string().optional() }),
+  z.object({ seen: z.boolean(), fails: z.boolean(), course: z.string().optional() }),
 );
 
 /** Lays the schedules of known findings into a campaign's folder, so that it goes on without the folder that they are from. */
@@ -202,8 +202,7 @@ async function tryKnown(
     const fails = same.some(
       (one) => bearingOf({ class: one.class, blame: { on: one.blame } }, config.failOn) === 'fails',
     );
-    const differs = course.is === 'same' ? {} : { differs: differenceWords(course, changed) };
-    writeJson(place, AGAIN, { seen: same.length > 0, fails, ...differs });
+    writeJson(place, AGAIN, { seen: same.length > 0, fails, course: differenceWords(course, changed) });
   }
 }
 

@@ -54,9 +54,6 @@ export interface HuntCampaignSummary {
 /** With fewer struck holds than this, a mistake that one in twenty of them shows could have been missed. */
 const ENOUGH_STRUCK_HOLDS = 59;
 
-/** Of a known finding that is not seen in the same course of events. */
-const JUDGED_OTHERWISE = 'every byte at the same time: it is judged otherwise now';
-
 /** `played`: each once, in their order; `planned`: how many there are to be, of all parts. */
 export function summariseHunts(
   { cells, known }: Pick<Campaign, 'cells' | 'known'>,
@@ -109,9 +106,11 @@ export function summariseHunts(
       .digest('hex'),
     findings,
     ...(tried.length > 0 && {
-      known: tried.map(({ known: { lock, topology, fingerprint }, seen, differs }) => ({
+      known: tried.map(({ known: { lock, topology, fingerprint }, seen, course }) => ({
         ...{ lock, topology, fingerprint, seen },
-        text: seen ? 'still there' : `not seen when its schedule was played again (${differs ?? JUDGED_OTHERWISE})`,
+        text: seen
+          ? 'still there'
+          : `not seen when its schedule was played again${course === undefined ? '' : ` (${course})`}`,
       })),
     }),
     coverage: cells.map((cell, n) => {

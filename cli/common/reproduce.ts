@@ -1,9 +1,10 @@
 /** Command lines that can be pasted. For display only: nothing here is ever given to a shell. */
+import { relative, sep } from 'node:path';
 import { TOOL } from './standing.js';
 import { quote } from './values.js';
 
 /** Options of `run` that say how often, from which seed on, or how it is told: what is left repeats one run once a seed is added. */
-const OF_THE_SERIES = { valued: ['--seed', '--times'], bare: ['--until-violation', '--json', '--watch'] };
+const OF_THE_SERIES = { valued: ['--seed', '--times', '--shard'], bare: ['--until-violation', '--json', '--watch'] };
 
 /** The command that repeats one run of `argv` by itself, with the seed that it had. */
 export function commandToReproduce(argv: readonly string[], seed: number): string {
@@ -20,4 +21,17 @@ export function commandToReproduce(argv: readonly string[], seed: number): strin
 
 export function commandLine(argv: readonly string[]): string {
   return [TOOL, ...argv.map(quote)].join(' ');
+}
+
+/** How a command line that was made by `commandLine`, perhaps where the tool is called otherwise, calls the tool. */
+export function toolOf(command: string): string {
+  return /^(npx lock-torture|npm run torture --|node (?:'(?:[^']|'\\'')*'|[^\s']+))(?= |$)/.exec(command)?.[0] ?? TOOL;
+}
+
+/** A path as short as it can be named from where the user stands. */
+export function shownPath(path: string, standing: string): string {
+  const inside = relative(standing, path);
+  if (inside === '' || inside === '..' || inside.startsWith(`..${sep}`)) return path;
+  // What begins like an option would be taken for one.
+  return inside.startsWith('-') ? `.${sep}${inside}` : inside;
 }

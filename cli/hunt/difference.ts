@@ -94,6 +94,7 @@ export function courseWords(course: SameOrNot): string {
 
 /** The same in one line, without hashes, which may be others on another machine for the folder that a lock lies in. */
 export function differenceWords(course: SameOrNot, changed: readonly string[]): string {
+  if (course.is === 'same') return courseWords(course);
   const since = changed.length > 0 ? `, with another ${listed(changed)}` : '';
   return `${courseWords(course)}${since}`;
 }

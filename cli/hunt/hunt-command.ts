@@ -1,14 +1,14 @@
 /** `hunt`: plays thousands of schedules in virtual time, and keeps the smallest that finds each thing. */
 import { randomInt } from 'node:crypto';
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { basename, join, relative, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { strengthOf } from '../../checkers/index.js';
 import { createRunFolder } from '../../harness/record/store.js';
 import type { RunConfig } from '../../harness/vocabulary/run.js';
 import type { RedisBinary } from '../../harness/vocabulary/topology.js';
 import type { FailOn } from '../../harness/vocabulary/verdict.js';
 import { freshId } from '../common/ids.js';
-import { commandLine } from '../common/reproduce.js';
+import { commandLine, shownPath } from '../common/reproduce.js';
 import type { Invocation } from '../run/ask-run.js';
 import { withConfig } from '../run/config-file.js';
 import { SEEDS } from '../run/flags.js';
@@ -195,12 +195,6 @@ function statusOf(
   if (found.some((one) => failsBy(one, failOn))) return 1;
   const enough = (hasFaults ? totals.struckHolds : totals.holds) >= ENOUGH_STRUCK_HOLDS;
   return enough && !isOpen(found, failOn) && totals.endless === 0 ? 0 : 2;
-}
-
-/** As short as it can be named from where the user stands. */
-function shownPath(path: string, cwd: string): string {
-  const inside = relative(cwd, path);
-  return inside.startsWith('..') ? path : inside;
 }
 
 /** What hunts have left behind that were killed. */

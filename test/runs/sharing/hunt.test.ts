@@ -134,19 +134,6 @@ test('a race is found, shrunk, kept with its report, and comes out again', async
     ['run', 2, true],
     ['summary', 2, 2],
   ]);
-
-  const path = join(place, 'finding.json');
-  const finding = JSON.parse(readFileSync(path, 'utf8'));
-  const { harness } = finding.pins;
-  writeFileSync(path, JSON.stringify({ ...finding, pins: { ...finding.pins, harness: 'another' } }));
-  const refused = start([place], { command: 'replay' });
-  expect((await refused.ended).code).toBe(3);
-  const differs = `not as it was when this was found: harness (another, now ${harness})`;
-  expect(refused.errors()).toBe(`lock-torture: ${differs}; --anyway plays the same schedule all the same\n`);
-  const anyway = start([place, '--anyway'], { command: 'replay' });
-  expect((await anyway.ended).code).toBe(1);
-  expect(anyway.output()).toContain(`note: ${differs}; `);
-  expect(anyway.output()).toContain('found again, every byte at the same time: exclusion');
 });
 
 test('a race that takes a request at its moment is found by priorities alone, shrunk to what it takes, and comes out again', async () => {

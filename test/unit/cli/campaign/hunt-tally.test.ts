@@ -94,13 +94,15 @@ it('fails for what is known and still there, unless that is allowed; what is not
   const all = [0, 1, 2, 3, 4, 5].map((job) => played(job));
   const known = { version: 1 as const, lock: './mine.ts', topology: 'single', fingerprint: LOST, sentence: '' };
   const one = { ...known, argv: [], seed: 1, faults: 1, replay: 'mine' };
-  const tried = (seen: boolean, knownOk: boolean) =>
-    summariseHunts({ cells, known: [one] }, all, 6, knownOk, [{ known: one, seen, fails: seen }]);
+  const tried = (seen: boolean, knownOk: boolean, course?: string) =>
+    summariseHunts({ cells, known: [one] }, all, 6, knownOk, [
+      { known: one, seen, fails: seen, ...(course && { course }) },
+    ]);
   expect(tried(true, false)).toMatchObject({ exitStatus: 1, known: [{ seen: true, text: 'still there' }] });
   expect(tried(true, true).exitStatus).toBe(0);
-  expect(tried(false, false)).toMatchObject({
-    exitStatus: 0,
-    known: [{ text: 'not seen when its schedule was played again' }],
-  });
+  const notSeen = 'not seen when its schedule was played again';
+  expect(tried(false, false)).toMatchObject({ exitStatus: 0, known: [{ text: notSeen }] });
+  const course = 'another course of events from 0.5 s on, with another lock';
+  expect(tried(false, false, course).known).toMatchObject([{ text: `${notSeen} (${course})` }]);
   expect(summariseHunts(asked, all, 6, false)).not.toHaveProperty('known');
 });

@@ -1,0 +1,81 @@
+/**
+ * Whatever a command prints as the next one is typed as it stands, from where the user stood: a hunt with its replay here, whole runs
+ * where there are runs.
+ */
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { commandsIn, typed } from '../../support/next-commands.js';
+import { freshFolder, ROOT } from '../../support/torture.js';
+
+const TOOL = `node ${join(ROOT, 'bin/torture.mjs')}`;
+/** Of two clients that each acquire once, every order: the fewest schedules that there can be, and nothing to shrink. */
+const SMALLEST = '--exhaustive --ops 1 --faults 0 --workers 1';
+
+/** A project with a lock that excludes nobody, which takes the file beside it and a package. */
+function projectWithLock(): string {
+  // A path that a shell would take apart.
+  const project = join(freshFolder(), "it's a project");
+  const put = (path: string, text: string) => {
+    mkdirSync(join(project, path, '..'), { recursive: true });
+    writeFileSync(join(project, path), text);
+  };
+  put('package.json', '{"type":"module"}');
+  put('node_modules/a-package/package.json', '{"type":"module","exports":"./index.js"}');
+  put('node_modules/a-package/index.js', "export const asked = 'get';\n");
+  put('locks/ask.ts', "export { asked } from 'a-package';\n");
+  put(
+    'locks/my lock.ts',
+    `import { defineLock } from 'lock-torture';
+import { asked } from './ask';
+
+export default defineLock({
+  name: 'mine',
+  async connect(topology) {
+    const redis = await topology.redis();
+    return {
+      async acquire(key: string) {
+        await redis.call(asked, key);
+        return { release: async () => true };
+      },
+    };
+  },
+});
+`,
+  );
+  return project;
+}
+
+it('a hunt of a lock in a file prints the replay of what it found, which is the same byte by byte until the lock is another', async () => {
+  const project = projectWithLock();
+  const hunt = await typed(`${TOOL} hunt --lock './locks/my lock.ts' ${SMALLEST} --out 'my hunts'`, project);
+  expect(hunt.status, hunt.output).toBe(1);
+  const [replay, ...others] = commandsIn(hunt.output);
+  expect([others, hunt.output]).toEqual([[], expect.stringContaining(`\nReproduce: ${TOOL} replay 'my hunts/`)]);
+  const place = join(project, /replay '(.*)'$/.exec(replay!)![1]!);
+
+  // What has changed and changes nothing is not named, be it of a version that keeps more, or less.
+  const path = join(place, 'finding.json');
+  const finding = JSON.parse(readFileSync(path, 'utf8'));
+  const { shim: _, ...pins } = finding.pins;
+  writeFileSync(path, JSON.stringify({ ...finding, later: 1, pins: { ...pins, shim: 'another', harness: 'another' } }));
+  const same = /^found again, every byte at the same time: exclusion: [^\n]*\n$/;
+  expect(await typed(replay!, project)).toMatchObject({ status: 1, output: expect.stringMatching(same) });
+
+  // Another course of events.
+  writeFileSync(join(project, 'node_modules/a-package/index.js'), "export const asked = 'pttl';\n");
+  const mended = await typed(replay!, project);
+  expect(mended.output).toMatch(/^found again, another course of events from \d\.\d{6} s on: exclusion: /);
+  expect(mended.output).toMatch(
+    /\n {2}then: c\d → r1 "\*2 \$3 get \$6 lock:0", sent at .*\n {2}now: {2}c\d → r1 "\*2 \$4 pttl /,
+  );
+  expect(mended.output).toMatch(/\n {2}not as it was when this was found: lock \(\w+, now \w+\), shim .*, harness /);
+  expect(mended.status).toBe(1);
+
+  rmSync(join(project, 'locks'), { recursive: true });
+  const gone = await typed(replay!, project);
+  expect(gone.output).toMatch(
+    /^note: .*my lock\.ts is not there any more; the lock is played as it was [^\n]*\nfound again, every byte at/,
+  );
+  expect(gone.status).toBe(1);
+});
