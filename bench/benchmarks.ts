@@ -8,6 +8,7 @@ import { benchFailovers } from './failovers.js';
 import { benchHistory } from './history.js';
 import { benchHunt } from './hunt.js';
 import { benchPackage } from './package.js';
+import { benchPicture } from './picture.js';
 import { benchPlain } from './plain.js';
 import { benchPower } from './power.js';
 import { benchPublish } from './publish.js';
@@ -25,6 +26,7 @@ export const benchmarks: Record<string, { summary: string; run(argv: string[]): 
     run: benchPackage,
   },
   history: { summary: 'time and memory to read a long run back, and to judge and report it', run: benchHistory },
+  picture: { summary: "the README's picture of a report, made anew in Chromium", run: benchPicture },
   plain: { summary: 'what a plain run comes to, and what it costs to keep, judge and report it', run: benchPlain },
   hunt: {
     summary: 'schedules in virtual time per second of the processors, and whether each is the same in another process',

@@ -3,13 +3,14 @@ import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { checkersPage } from './checkers-page.js';
 import { faultsPage } from './faults-page.js';
-import { librariesPage, readmePage } from './libraries-tables.js';
+import { librariesPage } from './libraries-tables.js';
 import { protocolPage } from './protocol-page.js';
+import { readmePage } from './readme-page.js';
 import { resultsSchemaPage } from './results-schema.js';
 import { scenariosPage } from './scenarios-page.js';
 import { whichLockPage } from './which-lock-page.js';
 
-const pages: Readonly<Record<string, (path: string) => string>> = {
+const pages: Readonly<Record<string, (path: string) => string | Promise<string>>> = {
   'checkers.md': () => checkersPage(),
   'faults.md': faultsPage,
   'protocol.md': protocolPage,
@@ -23,6 +24,6 @@ const pages: Readonly<Record<string, (path: string) => string>> = {
 for (const [name, page] of Object.entries(pages)) {
   // From dist/cli/ to the project's own docs/.
   const path = fileURLToPath(new URL(`../../../docs/${name}`, import.meta.url));
-  writeFileSync(path, page(path));
+  writeFileSync(path, await page(path));
   process.stdout.write(`wrote ${path}\n`);
 }

@@ -1,4 +1,4 @@
-/** What came of lock libraries of other languages: tables of README.md, and below them in the docs how each cell is repeated. */
+/** What came of lock libraries of other languages: a table for each language, and below them how each cell is repeated. */
 import { externalLocks } from '../../lock-impl/external/index.js';
 import { between, cameText, foundItem, type Measured, markdownTable, measured } from './measured.js';
 
@@ -16,16 +16,10 @@ const COLUMNS: Readonly<Record<string, string>> = {
   'release-by-an-expired-holder': 'late release',
   'primary-lost-before-replication': 'failover (Sentinel)',
 };
-const HOW = 'docs/published-libraries.md';
 
-/** README.md with its tables made anew. */
-export function readmePage(path: string, of = measured('external')): string {
-  return between(path, { 'libraries of other languages': tables(of) });
-}
-
-/** docs/published-libraries.md with its list made anew. */
+/** docs/published-libraries.md with its tables and its list made anew. */
 export function librariesPage(path: string, of = measured('external')): string {
-  return between(path, { 'how each is repeated': list(of) });
+  return between(path, { 'libraries of other languages': tables(of), 'how each is repeated': list(of) });
 }
 
 /** A language's libraries, in the order of the registry. */
@@ -60,7 +54,7 @@ function tables(of: Measured): string {
           ...faults.map((fault) =>
             cameText(
               cells.find((cell) => cell.lock === name && cell.fault === fault),
-              HOW,
+              '',
             ),
           ),
         ]),

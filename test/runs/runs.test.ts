@@ -85,19 +85,6 @@ describe("a user's own lock", () => {
     expect(run.output).toContain('HELD');
   });
 
-  test('the one in the README, which deletes what is not its own, is caught', async () => {
-    const folder = freshFolder();
-    const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
-    const blocks = [...readme.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, text]) => text!);
-    writeFileSync(join(folder, 'my-lock.ts'), blocks.find((text) => text.includes('defineLock('))!);
-    const [, flags] = /npx lock-torture (--lock \.\/my-lock\.ts --[^#\n]*)$/m.exec(readme)!;
-    const run = await torture([...flags!.split(' '), '--nemesis', 'none', '--lease', '1s', '--time-limit', '8s'], {
-      cwd: folder,
-    });
-    expect(run.status, run.output + run.errors).toBe(1);
-    expect(run.results.found.exclusion).toBeGreaterThan(0);
-  });
-
   test.runIf(havePython)('a Python program that speaks the protocol', async () => {
     const program = join(ROOT, 'lock-impl/external/python/lock_client.py');
     const run = await torture([

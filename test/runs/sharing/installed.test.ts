@@ -73,7 +73,7 @@ afterAll(() => rmSync(home, { recursive: true, force: true, maxRetries: 5 }));
 describe('the package', () => {
   /** Every file is of one of these kinds, and each kind is there. */
   const KINDS = [
-    /^(package\.json|README\.md|LICENSE|NOTICE|CHANGELOG\.md)$/,
+    /^(package\.json|README\.md|LICENSE|NOTICE|(CHANGELOG|CONTRIBUTING|SECURITY)\.md)$/,
     /^bin\/[a-z-]+\.mjs$/,
     /^dist\/(checkers|cli|docker|harness|lock-impl|matrix|nemesis|parts|reports|scenarios|selftest|workloads)\/[\w./-]+\.js$/,
     /^dist\/bundled-licences\.txt$/,
@@ -108,7 +108,7 @@ describe('the package', () => {
     const before: string[] = [own.types, ...Object.values<string[]>(own.typesVersions['*']).flat()];
     expect(new Set(before)).toEqual(new Set(entries.filter((path) => path.endsWith('.d.ts'))));
     const named = [readFileSync(join(ROOT, 'README.md'), 'utf8'), readFileSync(join(ROOT, 'cli/main.ts'), 'utf8')]
-      .flatMap((text) => [...text.matchAll(/\bdocs\/[\w.-]+\.(?:md|json)/g)])
+      .flatMap((text) => [...text.matchAll(/\bdocs\/[\w.-]+\.(?:md|json)\b|\b[A-Z]+\.md\b/g)])
       .map(([path]) => path);
     expect(named.length).toBeGreaterThan(5);
     for (const path of [...entries, ...named]) expect(files).toContain(path.replace(/^\.\//, ''));

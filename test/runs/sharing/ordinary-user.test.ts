@@ -1,53 +1,67 @@
 /**
- * The commands of the README as a user without any privilege, from a copy of the project that has never been set up; and
- * what such a user is told where the kernel gives them no namespaces. Both need root, to become somebody else; without
- * root every other test here is run by an ordinary user anyway.
+ * The commands of the README as a user without any privilege, from a fresh clone, and the packages in a project of theirs; what
+ * faults do in that clone; and what such a user is told where the kernel gives them no namespaces. All of it needs root, to become
+ * somebody else; without root every other test here is run by an ordinary user anyway.
  */
 import { execFileSync, spawn } from 'node:child_process';
-import { chmodSync, cpSync, existsSync, mkdtempSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, mkdtempSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readHistory } from '../../../harness/record/history.js';
 import { ended } from '../../support/ended.js';
 import { namedServerHere } from '../../support/named-server.js';
+import { commandsOf } from '../../support/readme-commands.mjs';
+import { repositoryHere } from '../../support/repository.js';
 import { ROOT, until } from '../../support/torture.js';
 
 /** Unassigned: no machine gives it to a user. */
 const UID = 54_321;
-const NOT_COPIED = new Set(['node_modules', 'dist', 'runs', '.git']);
+/** Of the README's commands. */
+const SLOW = [
+  'npm run torture -- campaign --for 1m --locks ./my-lock.ts --topologies single,sentinel',
+  'npm run torture -- selftest --quick',
+  'npm test',
+];
 const isRoot = process.geteuid?.() === 0;
 
 let home: string;
+/** The clone, and a project of the user's own. */
+let found: string;
 let project: string;
 
 describe.skipIf(!isRoot)('an ordinary user', () => {
   beforeAll(() => {
     home = mkdtempSync(join(tmpdir(), 'lock-torture-user-'));
     chmodSync(home, 0o755);
-    project = join(home, 'lock-torture');
-    cpSync(ROOT, project, { recursive: true, filter: (path) => !NOT_COPIED.has(relative(ROOT, path)) });
+    found = join(home, 'found');
+    project = join(found, 'lock-torture');
     // How packages are fetched on this machine is a setting of the machine, not of the user.
     const npmrc = join(homedir(), '.npmrc');
     if (existsSync(npmrc)) cpSync(npmrc, join(home, '.npmrc'));
+    // Where the user may read it, whoever owns the folder of the tests.
+    for (const name of ['newcomer.mjs', 'readme-commands.mjs'])
+      cpSync(join(ROOT, 'test/support', name), join(home, name));
     execFileSync('chown', ['-R', `${UID}:${UID}`, home]);
   });
 
   afterAll(() => rmSync(home, { recursive: true, force: true, maxRetries: 5 }));
 
-  it('tortures sentinel and redlock with every kind of fault, from a fresh copy, without root', async () => {
-    const sentinel = await asUser(['npm', 'run', 'torture', '--', '--topology', 'sentinel', ...short(FAULTS)]);
-    expect(sentinel.output).toContain('sentinel ready');
-    expect([0, 1, 2], sentinel.output).toContain(sentinel.status);
-    const { struck, failed } = await faultsOf(join(project, 'runs/latest'));
-    expect({ struck, failed }).toEqual({ struck: FAULTS.map(nameOf).sort(), failed: [] });
-
-    const redlock = await asUser(['npm', 'run', 'torture', '--', '--topology', 'redlock', ...short([])]);
-    expect(redlock.output).toContain('The lock held');
-    expect(redlock.status, redlock.output).toBe(0);
-    expect(redlock.output).not.toContain('installing packages');
-    // Its packages are installed first, which takes minutes where others install at the same time.
-  }, 600_000);
+  it('gets what the README promises: each of its commands in a fresh clone, and then the lock in a project of their own', async () => {
+    const play = ['--from', repositoryHere(), '--in', found];
+    const { status, output } = await asUser(['node', join(home, 'newcomer.mjs'), ...play], home);
+    // How long each step took.
+    process.stderr.write(output.replace(/^\{.*$/m, ''));
+    expect(status, output).toBe(0);
+    const { steps, notRun }: Played = JSON.parse(output.trim().split('\n').at(-1)!);
+    const readme = commandsOf(readFileSync(join(ROOT, 'README.md'), 'utf8')).map(({ command }) => command);
+    const played = [...steps.filter(({ part }) => part === 'readme'), ...notRun].map(({ command }) => command);
+    expect(played.sort()).toEqual(readme.sort());
+    // What takes more than two minutes is the nightly's.
+    expect(notRun.map(({ command }) => command)).toEqual(SLOW);
+    expect(steps.filter(({ part }) => part === 'project')).toHaveLength(3);
+    // Packages are installed, and everything is compiled: it takes minutes where others do the same at the same time.
+  }, 1_200_000);
 
   it.each(PLANNED)(
     'on %s the faults of a bad day strike and are healed',
@@ -93,6 +107,12 @@ describe.skipIf(!isRoot)('an ordinary user', () => {
     expect(lines[0]).toContain('docker run --privileged');
   }, 120_000);
 });
+
+/** What newcomer.mjs says at its end. */
+interface Played {
+  steps: { part: 'readme' | 'project'; command: string }[];
+  notRun: { command: string }[];
+}
 
 interface Step {
   atMs: number;
@@ -143,16 +163,6 @@ const PLANNED: readonly (readonly [topology: string, steps: readonly Step[]])[] 
     ],
   ],
 ];
-const FAULTS = ['partition:one', 'pause:client', 'kill:replica', 'clock:replica', 'power-cut:replica'];
-const nameOf = (fault: string) => fault.split(':')[0]!;
-const short = (faults: readonly string[]) => [
-  '--runtime',
-  'netns',
-  ...(faults.length > 0
-    ? ['--time-limit', '30s', '--lease', '2s', '--nemesis', faults.join(',')]
-    : ['--time-limit', '8s', '--lease', '20s', '--hold', '0.001x..0.005x', '--nemesis', 'none']),
-];
-
 async function faultsOf(folder: string) {
   const { rare } = await readHistory(join(folder, 'history.jsonl'));
   const records = rare.filter((event) => event.type === 'fault');
@@ -169,8 +179,8 @@ const asOrdinaryUser = ['setpriv', `--reuid=${UID}`, `--regid=${UID}`, '--clear-
 /** Nothing of root's environment: no npm variables, no CI, another home. */
 const environment = () => ({ PATH: process.env.PATH!, HOME: home, LANG: 'C.UTF-8' });
 
-function asUser(argv: readonly string[]) {
-  return ended(spawn(asOrdinaryUser[0]!, [...asOrdinaryUser.slice(1), ...argv], { cwd: project, env: environment() }));
+function asUser(argv: readonly string[], cwd = project) {
+  return ended(spawn(asOrdinaryUser[0]!, [...asOrdinaryUser.slice(1), ...argv], { cwd, env: environment() }));
 }
 
 /** In a user namespace whose own limit of further ones is 0, as on a machine that forbids them; the machine keeps its own. */

@@ -20,6 +20,6 @@ it.each(SERVERS)('%s is a name that a server can be had by', (name) => {
   expect(serverName(name)).toBeDefined();
 });
 
-it.each(['README.md', 'docs/scenarios.md'])('%s names the same servers', (page) => {
+it.each(['docs/running.md', 'docs/scenarios.md'])('%s names the same servers', (page) => {
   expect(readFileSync(join(ROOT, page), 'utf8')).toContain(`scenario --all --servers ${SERVERS.join(',')}`);
 });
