@@ -2,15 +2,17 @@
 /**
  * Plays somebody who has just found the project, and says how long each step took:
  *
- *     node newcomer.mjs --from REPOSITORY --in FOLDER [--part readme|project]... [--slow] [--keep-going]
+ *     node newcomer.mjs --from REPOSITORY --in FOLDER [--part readme|project|docker]... [--slow] [--keep-going] [--image IMAGE]
  *
  * - `readme`: clones REPOSITORY (whatever `git clone` takes) into FOLDER, which must be empty or absent, and runs each command
  *   of the clone's README in its order, in one shell session's folder. The lock that the README shows is saved where it says.
  *   `--slow` runs those commands as well that take more than two minutes; without it they are named as not run.
  * - `project`: in another, empty folder it types the install line that `npm run packages` printed, saves that lock, runs it, mends
  *   it with the lock of docs/write-your-own-lock.md, and runs it again.
+ * - `docker`: types the README's first two commands into the `docker run` that it names for macOS, with `--image` in place of its
+ *   image where that is given. Only `-t` is left out, because nobody sits at a terminal; REPOSITORY, where it is a folder, is mounted.
  *
- * Not given, both parts are played. Exits with 0 if each step ended as the README promises, and with 1 otherwise. The last line is
+ * Not given, the first two parts are played. Exits with 0 if each step ended as the README promises, and with 1 otherwise. The last line is
  * JSON: `{ steps: [{ part, command, seconds, status, verdict, wrong }], notRun }`.
  *
  * Plain JavaScript without packages: a container that has nothing but Node.js, npm and git runs it, too.
@@ -19,7 +21,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { ADDRESS, commandsOf, lockOf } from './readme-commands.mjs';
+import { ADDRESS, commandsOf, dockerCommandOf, lockOf } from './readme-commands.mjs';
 
 const VERDICT = /^(HELD|VIOLATED|PASSED|CANNOT TELL|UNKNOWN)\b.*$/m;
 /** For what hangs: a busy machine takes many times longer than a quiet one. */
@@ -55,6 +57,7 @@ const { values } = parseArgs({
     part: { type: 'string', multiple: true, default: ['readme', 'project'] },
     slow: { type: 'boolean', default: false },
     'keep-going': { type: 'boolean', default: false },
+    image: { type: 'string' },
   },
 });
 if (values.from === undefined || values.in === undefined) {
@@ -80,6 +83,7 @@ let installLine;
 try {
   if (values.part.includes('readme')) await playReadme();
   if (values.part.includes('project')) await playProject();
+  if (values.part.includes('docker')) await playDocker();
 } catch (error) {
   if (!(error instanceof Stopped)) throw error;
 }
@@ -143,6 +147,24 @@ async function playProject() {
   writeFileSync(file, mended);
   // Its deployment may still have lost a grant, which is another status; the lock itself is accused no more.
   await carryOut('project', run, { status: [0, 1, 2], own: ['none', 'unknown'] }, project);
+}
+
+async function playDocker() {
+  // That of the tests: there may be no clone yet.
+  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+  const words = dockerCommandOf(readme).map((word) => (word === '-it' ? '-i' : word));
+  const at = words.findIndex((word) => word.startsWith('node:'));
+  if (at < 0) throw new Error('the docker command of README.md names no image of Node.js');
+  const isFolder = existsSync(values.from);
+  const inside = isFolder ? '/repository' : values.from;
+  const mounts = isFolder ? ['--volume', `${resolve(values.from)}:${inside}:ro`] : [];
+  // What is mounted may belong to another user, which git refuses by itself.
+  const trusted = ['--volume', `${join(own, 'gitconfig')}:/etc/gitconfig:ro`];
+  const argv = [...words.slice(0, at), ...mounts, ...trusted, values.image ?? words[at], ...words.slice(at + 1)];
+  const commands = commandsOf(readme).slice(0, 2);
+  const typedThere = commands.map(({ command }) => command.replaceAll(ADDRESS, inside)).join('\n');
+  const promise = PROMISES.find(({ command }) => command.test(commands[1].command));
+  await carryOut('docker', `${argv.join(' ')} <<'TYPED'\n${typedThere}\nTYPED`, { ...promise, own: undefined }, folder);
 }
 
 async function carryOut(part, command, promise, at) {

@@ -103,6 +103,25 @@ it('each night every scenario is played in the image of each server that scenari
   expect(played).toEqual(expect.arrayContaining([...SERVERS.map(imageOf), 'redis:8.4', 'redis:8']));
 });
 
+it('each night the README is typed as it stands, on every system that it is for, with what takes long', () => {
+  const text = readFileSync(join(ROOT, WORKFLOWS, 'nightly.yml'), 'utf8');
+  const [job] = /^ {2}readme:\n(?: {4}.*\n| *#.*\n)+/m.exec(text)!;
+  const played = [...job.matchAll(/\{ image: '([^']*)', parts: '([^']*)' \}/g)].map(([, image, parts]) => [
+    image,
+    parts,
+  ]);
+  expect(played).toEqual([
+    // None: ubuntu-24.04 itself, where an engine is at hand.
+    ['', '--part readme --part project --part docker'],
+    ['debian:12', '--part readme --part project'],
+    ['debian:13', '--part readme --part project'],
+  ]);
+  expect(job).toContain('runs-on: ubuntu-24.04');
+  expect(job).toMatch(/node test\/support\/newcomer\.mjs .* --slow /);
+  // As any container is.
+  expect(job).not.toMatch(/options:|privileged/);
+});
+
 describe('a campaign each night brings along what earlier nights came to', () => {
   const textOf = (name: string) => readFileSync(join(ROOT, 'examples/ci', name), 'utf8');
   /** Where merged reports go, each in a folder of its own: what is beside one is what the trend goes by. */
