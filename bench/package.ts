@@ -113,7 +113,7 @@ const STEPS = {
   'first line': /\n/,
   'Redis is there': /^run \S+, seed/m,
   ready: /^\S+ ready after/m,
-  verdict: /^(HELD|VIOLATED|UNKNOWN) /m,
+  verdict: /^(HELD|PASSED|VIOLATED|CANNOT TELL)\b/m,
 };
 
 /** Of all files below, bytes. */

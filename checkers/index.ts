@@ -42,6 +42,7 @@ import { availability } from './measures/availability.js';
 import { latency } from './measures/latency.js';
 import { lossToNotice } from './measures/loss-to-notice.js';
 import { turnover } from './measures/turnover.js';
+import { verdictWordsOf } from './verdict-words.js';
 import { protocolBreaks } from './worth/protocol-breaks.js';
 import { struckByFault } from './worth/struck.js';
 import { strengthOf, vacuity } from './worth/vacuity.js';
@@ -130,6 +131,7 @@ export function judge(input: CheckInput, judges: readonly Checker[], between: ()
     runId: config.runId,
     verdict,
     exitStatus: verdict === 'violated' ? 1 : verdict === 'unknown' ? 2 : 0,
+    words: verdictWordsOf({ input, verdict, checkers: results, violations, failing, found, own, stats }),
     headline: headlineOf(verdict, { violations, failing, found }, open, {
       exclusion,
       model: input.model,

@@ -1,11 +1,12 @@
 /** What the terminal says at the end of a run, and the object that `--json` prints. Plain text unless colour is asked for. */
 import { type Bearing, bearingOf, blamedOn, canFail, whose } from '../harness/record/facts/blame.js';
 import { className } from '../harness/record/facts/classes.js';
+import { firstWords, type Tone, toneOf, verdictLines } from '../harness/record/facts/verdict-words.js';
 import { count, plural } from '../harness/record/facts/words.js';
 import { clipped, visible } from '../harness/record/schemas/foreign-text.js';
 import { CLASSES } from '../harness/record/schemas/violation-class.js';
 import type { FailOn, JsonSummary, Results, Violation } from '../harness/vocabulary/verdict.js';
-import { blameTally, countFound, EXIT_MEANING, knownWords, mostTelling, shownOfFound, whatHappened } from './words.js';
+import { countFound, knownWords, mostTelling, shownOfFound, whatHappened } from './words.js';
 
 export interface SummaryInput {
   results: Results;
@@ -21,14 +22,17 @@ export interface SummaryInput {
 const MOST_TOLD = 5;
 const LONGEST_LINE = 600;
 
+/** Amber for what passed by what is allowed: it is no green. */
+const COLOURS: Record<Tone, string> = { held: '1;32', passed: '1;33', violated: '1;31', unknown: '1;33' };
+
 type Paint = (code: string, text: string) => string;
 
 /** Several lines without a newline at the end. What locks and users said is made harmless for a terminal. */
 export function closingSummary(input: SummaryInput): string {
   const { results, failOn } = input;
   const paint: Paint = input.colour === true ? (code, text) => `\u001b[${code}m${text}\u001b[0m` : (_, text) => text;
-  const { verdict, exitStatus } = results;
-  const verdictCode = { held: '1;32', violated: '1;31', unknown: '1;33' }[verdict] ?? '1;33';
+  const lines = verdictLines(results);
+  const width = Math.max(...lines.map(([name]) => name.length));
   const theories = new Set<string>();
   const told = mostTelling(results.violations, MOST_TOLD).map(({ violation, number }) => ({
     violation,
@@ -39,9 +43,13 @@ export function closingSummary(input: SummaryInput): string {
   const untold = countFound(results) - told.length;
   const shown = shownOfFound(results);
   return [
-    `${paint(verdictCode, verdict.toUpperCase())} (exit status ${exitStatus}: ${EXIT_MEANING[exitStatus]})`,
+    `${paint(COLOURS[toneOf(results)] ?? COLOURS.unknown, plain(firstWords(results)))} (exit status ${results.exitStatus})`,
+    ...lines.map(([name, line]) => `  ${`${name}:`.padEnd(width + 1)} ${plain(line)}`),
+    ...(results.words?.stronger === undefined
+      ? []
+      : [`  For a stronger one: ${plain(results.words.stronger, Number.POSITIVE_INFINITY)}`]),
+    ...(lines.length > 0 ? [''] : []),
     plain(results.headline),
-    ...(results.strength === undefined ? [] : [`Strength: ${plain(results.strength)}`]),
     ...foundLine(results, failOn),
     ...results.reasons.map((reason) => `${paint('33', 'Note:')} ${plain(reason)}`),
     ...told.flatMap((one) => ['', ...violationLines(one, paint)]),
@@ -69,7 +77,7 @@ function foundLine(results: Results, failOn: readonly FailOn[]): string[] {
     return [`${className(one)} ${count(times)}${canFail(one, failOn) ? '' : ' (does not fail this run)'}`];
   });
   if (words.length === 0) return [];
-  return [`Found: ${words.join(', ')}`, `Whose: ${blameTally(results.violations)}`];
+  return [`Found: ${words.join(', ')}`];
 }
 
 const BEARING_WORDS: Record<Bearing, string> = {
@@ -109,6 +117,7 @@ export function jsonSummary(results: Results, folder: string, reportPath?: strin
     runId: results.runId,
     verdict: results.verdict,
     exitStatus: results.exitStatus,
+    words: results.words ?? null,
     headline: results.headline,
     reasons: results.reasons,
     strength: results.strength ?? null,

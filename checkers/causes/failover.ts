@@ -15,6 +15,7 @@ import { moment } from '../../harness/record/facts/words.js';
 import type { CauseLink } from '../../harness/vocabulary/verdict.js';
 import { mayHaveCome, mayHaveGoneThere, mayHaveStoredThere, readAsPrimary, whyApart } from './came.js';
 import { type Contest, grantLink, leaseLink, type Reason, ranBy } from './contest.js';
+import { WAS_REPLICA } from './losses.js';
 import { ANSWERED_WITHIN_NS, hadTimeLeft, type Party, ranAnew, wasPrimaryThroughout } from './meanwhile.js';
 import { lostBy } from './tenure.js';
 
@@ -44,7 +45,7 @@ export const failoverLostWrite: Reason = (contest, evidence) => {
     chain: [
       grantLink(earlier),
       ...cutLink(contest, evidence),
-      { atNs: asReplica[1].atNs, text: `${to} was a replica`, observation: asReplica[0] },
+      { atNs: asReplica[1].atNs, text: `${to} ${WAS_REPLICA}`, observation: asReplica[0] },
       promoted
         ? { atNs: promoted[1].atNs, text: `${to} was primary`, observation: promoted[0] }
         : { atNs: later.write.atNs, text: `${to} served a write as primary`, observation: later.write.observation },

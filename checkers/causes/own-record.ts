@@ -16,6 +16,7 @@ import {
 import { duration, moment } from '../../harness/record/facts/words.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Cause, CauseLink, Hold } from '../../harness/vocabulary/verdict.js';
+import { SAYS_PRIMARY } from './losses.js';
 import { overByClock } from './over-by-clock.js';
 
 /** What is proven of how two clients came to hold a key at once; undefined: nothing. */
@@ -186,7 +187,7 @@ function twoLogs(earlier: Stored, later: Stored, record: ServiceRecord, input: C
     return {
       name,
       sentence: `${node} took ${oldNode}'s place without ${what} ${earlier.hold.client} held ${old.key}, and granted it to ${later.hold.client}.`,
-      chain: inOrder([...chain, link(promoted, `${node} says that it is the primary`)]),
+      chain: inOrder([...chain, link(promoted, `${node} ${SAYS_PRIMARY}`)]),
     };
   }
   const stillThere = record.isWatched(oldNode, old.atNs, next.atNs) && (!gone || gone.atNs > next.atNs);
@@ -246,7 +247,7 @@ function prolongationLost(
         ...storedLink(prolonged),
         text: `${prolonged.node} gives ${hold.key} more time for ${hold.client} (${at(prolonged)})`,
       },
-      link(promoted, `${node} says that it is the primary`),
+      link(promoted, `${node} ${SAYS_PRIMARY}`),
       storedLink(taken),
       grantedLink(later.hold),
     ]),

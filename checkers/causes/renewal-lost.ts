@@ -26,6 +26,7 @@ import {
   wasOver,
 } from './contest.js';
 import { isNewer, mayHaveMoved } from './failover.js';
+import { WAS_REPLICA } from './losses.js';
 import { BLUR_MS, foundNone, isReplicated, lastProlonged, READING_MS } from './meanwhile.js';
 import { lostBy, requestLine, tenureOf } from './tenure.js';
 
@@ -74,7 +75,7 @@ export const failoverLostRenewal: Reason = (contest, evidence) => {
         text: `${from} gave ${client}'s ${key} more time (${renewal.command})`,
         observation: renewal.observation,
       },
-      { atNs: asReplica[1].atNs, text: `${to} was a replica`, observation: asReplica[0] },
+      { atNs: asReplica[1].atNs, text: `${to} ${WAS_REPLICA}`, observation: asReplica[0] },
       { atNs: promoted[1].atNs, text: `${to} was primary`, observation: promoted[0] },
       ...goneLink({ ...contest, gone }),
       grantLink(later),

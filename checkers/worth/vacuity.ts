@@ -87,10 +87,18 @@ function acquires({ operations: ops }: History): Record<string, number> {
  * been with probability (1 − p)^count; the largest p for which that is still at least 5 % is the bound. 41 holds: 7.1 %.
  */
 export function strengthOf(count: number, what: string, many?: string): string | undefined {
-  if (count === 0) return undefined;
-  const percent = (1 - 0.05 ** (1 / count)) * 100;
-  return `0 of ${plural(count, what, many)} violated; at most ${percent.toPrecision(2)} % at 95 %`;
+  return count === 0
+    ? undefined
+    : `0 of ${plural(count, what, many)} violated; at most ${boundPercent(count)} % at 95 %`;
 }
+
+/** The bound alone, in two figures: `7.1`. `count`: from 1 on. */
+export function boundPercent(count: number): string {
+  return ((1 - 0.05 ** (1 / count)) * 100).toPrecision(2);
+}
+
+/** With fewer holds than this, a mistake that one in twenty of them shows could have been missed. */
+export const ENOUGH_HOLDS = 59;
 
 /** Those that lasted: one that was lost before its client had the answer protected nothing, and proves nothing. */
 function proven({ count, fromNs, untilNs }: Holds): number {

@@ -4,11 +4,13 @@ import { join } from 'node:path';
 import { judge } from '../../checkers/index.js';
 import { namedByCallers } from '../../harness/record/facts/caller-commands.js';
 import { holdsOf } from '../../harness/record/facts/holds.js';
+import { leaseKindOf } from '../../harness/record/facts/lease-kind.js';
 import { readHistory } from '../../harness/record/history.js';
 import { namedByKeys } from '../../harness/record/key-names.js';
 import { readMessages } from '../../harness/record/messages.js';
 import { readObservations } from '../../harness/record/observations.js';
 import { readConfig, readPlan, readPlayTrouble } from '../../harness/record/store.js';
+import { topologies } from '../../harness/topologies/index.js';
 import type { History } from '../../harness/vocabulary/history.js';
 import type { LockModel } from '../../harness/vocabulary/protocol.js';
 import type { Checker, CheckInput } from '../../harness/vocabulary/run.js';
@@ -93,7 +95,11 @@ export async function readInput(
   const observations = namedByCallers(namedByKeys(recorded, history, config.keys), history);
   const model = modelOf(history, workloadOf(config)?.model ?? { kind: 'mutex' });
   const playTrouble = config.scenario === undefined ? undefined : readPlayTrouble(folder);
-  return { input: { history, observations, config, plan, model, playTrouble }, judges: judgesOfRun(config) };
+  const outlook = topologies[config.topology]?.outlook?.({
+    persistence: config.topologyOptions.persistence,
+    bySession: leaseKindOf(history) === 'session',
+  });
+  return { input: { history, observations, config, plan, model, outlook, playTrouble }, judges: judgesOfRun(config) };
 }
 
 /** Throws where there is none: a run that was killed while its deployment was being prepared has left only its plan. */

@@ -22,6 +22,7 @@ import type {
 import { type ClusterMember, countOf, ownerOf, parseClusterNodes, type SlotRange } from './cluster-nodes.js';
 import { dataNode, dataSettings, passwordOf } from './data-node.js';
 import { endpoint, killAll } from './independent.js';
+import { replicatedOutlook } from './outlooks.js';
 import { DeploymentError, notAnswering, startedOrThrow } from './ready.js';
 import type { RedisServer } from './redis-server.js';
 import { REPLICATION, REPLICATION_SETTINGS, replicaTrouble } from './replication.js';
@@ -51,6 +52,7 @@ export const cluster: TopologyKind = {
   summary: 'Redis Cluster: three primaries with a replica each',
   defaultLock: 'set-nx-px',
   replicated: true,
+  outlook: replicatedOutlook('cluster'),
   quorum: 'primary',
   plannedFailover: 'replica',
   expectedFailoverMs: EXPECTED_FAILOVER_MS,

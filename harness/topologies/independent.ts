@@ -12,6 +12,7 @@ import type {
   TopologyOptions,
 } from '../vocabulary/topology.js';
 import { dataNode, dataSettings, passwordOf } from './data-node.js';
+import { aloneOutlook, independentOutlook } from './outlooks.js';
 import { notAnswering, startedOrThrow } from './ready.js';
 import type { RedisServer } from './redis-server.js';
 
@@ -23,6 +24,7 @@ export const single: TopologyKind = {
   // Nothing has to outlast a failover here, and in as much time more leases end, are renewed, and are slept past. Not whole seconds.
   mixedLeaseMs: 2_300,
   replicated: false,
+  outlook: aloneOutlook,
   quorum: 'primary',
   hosts: () => ({ nodes: ['r1'], sentinels: [], managers: [] }),
   start: (hosts, options, context) =>
@@ -38,6 +40,7 @@ export const redlock: TopologyKind = {
   summary: 'N independent masters (--nodes, 5 by default), no replication',
   defaultLock: 'redlock',
   replicated: false,
+  outlook: independentOutlook,
   quorum: 'majority',
   hosts: (options) => ({
     nodes: Array.from({ length: options.nodes }, (_, n) => `r${n + 1}`),

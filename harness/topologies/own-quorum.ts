@@ -9,6 +9,7 @@ import type {
   TopologyContext,
   TopologyKind,
 } from '../vocabulary/topology.js';
+import { agreedOutlook } from './outlooks.js';
 import { startedOrThrow } from './ready.js';
 import type { ServiceServer } from './service-server.js';
 
@@ -48,6 +49,7 @@ export function ownQuorum<Server extends ServiceServer, Answer>(
     const replicated = nodes.length > 1;
     return {
       ...{ name, service, summary, defaultLock, defaultFaults, unavailable, replicated },
+      ...(replicated && { outlook: agreedOutlook }),
       quorum: 'primary',
       hosts: () => ({ nodes: [...nodes], sentinels: [], managers: [] }),
       start: (hosts, _options, context) => start(of, { name, replicated }, hosts, context),

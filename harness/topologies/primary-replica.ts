@@ -16,6 +16,7 @@ import type {
 } from '../vocabulary/topology.js';
 import { FailoverDeployment, MANAGER, managerSettings } from './failover-deployment.js';
 import { oneServer } from './one-server.js';
+import { databaseOutlook } from './outlooks.js';
 import { startedOrThrow } from './ready.js';
 import type { ServiceServer } from './service-server.js';
 import { type AddressPower, VirtualAddress } from './virtual-address.js';
@@ -78,6 +79,8 @@ interface DatabaseKind<Server extends ReplicatedServer> {
   summary: string;
   /** Names of its servers: one, or two of which the second is the replica. */
   servers: readonly string[];
+  /** A commit is answered only when the replica has it. */
+  waitsForReplica: boolean;
   defaultLock: string;
   parts(password: string, context: TopologyContext): Omit<PrimaryReplica<Server>, 'name' | 'password'>;
 }
@@ -103,6 +106,7 @@ export function databaseKind<Server extends ReplicatedServer>(kind: DatabaseKind
       ? ['failover', ...CLIENT_FAULTS, 'failover', '?kill:primary', '?partition:primary']
       : ['kill', ...CLIENT_FAULTS, '?pause'],
     replicated: isReplicated,
+    ...(isReplicated && { outlook: databaseOutlook(kind.waitsForReplica) }),
     quorum: 'primary',
     ...(isReplicated && { expectedFailoverMs: 1_200 }),
     hosts: () => ({ nodes: [...servers], sentinels: [], managers: isReplicated ? [MANAGER] : [] }),

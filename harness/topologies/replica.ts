@@ -16,6 +16,7 @@ import type {
 import { dataNode, dataSettings, passwordOf } from './data-node.js';
 import { FailoverDeployment, MANAGER, managerSettings } from './failover-deployment.js';
 import { killAll } from './independent.js';
+import { replicatedOutlook } from './outlooks.js';
 import { OwnVirtualAddress } from './own-virtual-address.js';
 import { notAnswering, startedOrThrow } from './ready.js';
 import { REDIS_PORT, type RedisServer } from './redis-server.js';
@@ -41,6 +42,7 @@ export const replica: TopologyKind = {
   summary: 'one primary, two replicas, a virtual address that a failover manager moves to whom it promotes',
   defaultLock: 'set-nx-px',
   replicated: true,
+  outlook: replicatedOutlook('replica'),
   quorum: 'primary',
   plannedFailover: 'primary',
   expectedFailoverMs: EXPECTED_FAILOVER_MS,

@@ -7,6 +7,7 @@
 import type { ServerNode, Setting, Topology, TopologyKind, TopologyOptions } from '../vocabulary/topology.js';
 import { dataNode, dataSettings, passwordOf } from './data-node.js';
 import { endpoint, killAll } from './independent.js';
+import { replicatedOutlook } from './outlooks.js';
 import { notAnswering, startedOrThrow } from './ready.js';
 import { REDIS_PORT, RedisServer, SENTINEL_PORT } from './redis-server.js';
 import { oneShard, REPLICATION, REPLICATION_SETTINGS, replicaTrouble } from './replication.js';
@@ -38,6 +39,7 @@ export const sentinel: TopologyKind = {
   summary: 'one primary, two replicas, three Sentinels',
   defaultLock: 'set-nx-px',
   replicated: true,
+  outlook: replicatedOutlook('sentinel'),
   quorum: 'primary',
   plannedFailover: 'sentinel',
   expectedFailoverMs: EXPECTED_FAILOVER_MS,

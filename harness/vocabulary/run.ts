@@ -3,7 +3,7 @@ import type { Plan } from './faults.js';
 import type { History, Observations } from './history.js';
 import type { Capability } from './host.js';
 import type { LockModel } from './protocol.js';
-import type { OtherService, RedisBinary, TopologyOptions } from './topology.js';
+import type { OtherService, RedisBinary, SafetyOutlook, TopologyOptions } from './topology.js';
 import type { Blame, CheckerFindings, FailOn, PropertyWords, Violation } from './verdict.js';
 import type { ClientHabit, HoldTimes, ResourceMode } from './workload.js';
 
@@ -90,6 +90,8 @@ export interface CheckInput {
   config: RunConfig;
   plan: Plan;
   model: LockModel;
+  /** Whether a lock can be safe on this deployment; absent: nothing is known of that. */
+  outlook?: SafetyOutlook | undefined;
   /** Of a play: why it was not played to its end. */
   playTrouble?: string | undefined;
 }

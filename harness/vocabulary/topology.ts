@@ -246,6 +246,14 @@ export interface FindServer {
   say(line: string): void;
 }
 
+/** Whether a lock can be safe on a deployment, as far as that is known (docs/which-lock.md). */
+export interface SafetyOutlook {
+  /** A sentence or two for people. */
+  text: string;
+  /** It says what the deployment keeps, which is not said of one that was seen to lose something. */
+  promises: boolean;
+}
+
 export interface TopologyKind {
   readonly name: string;
   readonly service: ServiceName;
@@ -260,6 +268,8 @@ export interface TopologyKind {
   /** How long leases are where holds are a mixture and nothing else is said, milliseconds; absent: as everywhere. */
   readonly mixedLeaseMs?: number;
   readonly replicated: boolean;
+  /** Whether a lock can be safe there, one that goes with a session or not; absent: nothing is known of that. */
+  outlook?(of: { persistence: TopologyOptions['persistence']; bySession: boolean }): SafetyOutlook;
   /** Which kind of quorum its deployments have. */
   readonly quorum: Quorum['kind'];
   /** Whom an operator asks to let another node take the primary's place; absent: nothing can. */

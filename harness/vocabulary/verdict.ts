@@ -204,11 +204,30 @@ export interface StruckByFault {
   faults: { fault: string; struck: Record<HoldLength, number> }[];
 }
 
+/** What every report begins with, in words for anybody. */
+export interface VerdictWords {
+  /**
+   * The verdict, and whose mistake it is: `VIOLATED by the lock`, `HELD in 412 struck holds`, or for what only `--fail-on` or
+   * `--known-ok` lets through `PASSED, WITH 81 DOUBLE HOLDS ALLOWED BY --fail-on lock`.
+   */
+  verdict: string;
+  /** What was found of the lock's own, or that nothing was, and what that is worth. */
+  lock: string;
+  /** What servers lost or gave away, and whether such a lock can be safe on them. */
+  deployment: string;
+  /** Who went on past a lease, and what contains that. */
+  leases: string;
+  /** Where no mistake of the lock was found and that is worth little: the command that makes it worth more. */
+  stronger?: string;
+}
+
 export interface Results {
   version: 2;
   runId: string;
   verdict: 'held' | 'violated' | 'unknown';
   exitStatus: 0 | 1 | 2;
+  /** Absent in results of earlier versions (`facts/verdict-words.ts` has words for these). */
+  words?: VerdictWords;
   /** One sentence. */
   headline: string;
   /** Why unknown, what weakens the verdict, what was left out. */
@@ -245,6 +264,7 @@ export interface JsonSummary {
   runId: string;
   verdict: Results['verdict'];
   exitStatus: Results['exitStatus'];
+  words: VerdictWords | null;
   headline: string;
   reasons: string[];
   strength: string | null;

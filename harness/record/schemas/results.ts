@@ -10,6 +10,7 @@ import type {
   Hold,
   PropertyWords,
   Results,
+  VerdictWords,
   Violation,
   ViolationClass,
 } from '../../vocabulary/verdict.js';
@@ -157,6 +158,27 @@ const reading = z
   })
   .meta({ id: 'reading' });
 
+const words = describes<VerdictWords>()(
+  z
+    .object({
+      verdict: z
+        .string()
+        .describe(
+          'The verdict and whose mistake it is: VIOLATED by the lock; HELD in 412 struck holds; PASSED, WITH 81 DOUBLE HOLDS ALLOWED BY --fail-on lock.',
+        ),
+      lock: z.string().describe("What was found of the lock's own, or that nothing was, and what that is worth."),
+      deployment: z.string().describe('What servers lost or gave away, and whether such a lock can be safe on them.'),
+      leases: z.string().describe('Who went on past a lease, and what contains that.'),
+      stronger: z
+        .string()
+        .describe(
+          'Where no mistake of the lock was found and that is worth little: the command that makes it worth more.',
+        )
+        .optional(),
+    })
+    .meta({ id: 'words' }),
+);
+
 const lengths = z
   .object({ brief: count, short: count, long: count, over: count })
   .meta({ id: 'lengths' })
@@ -171,6 +193,7 @@ export const resultsSchema = describes<Results>()(
       runId: z.string(),
       verdict: z.enum(['held', 'violated', 'unknown']),
       exitStatus: z.literal([0, 1, 2]).describe('0 held, 1 a property was violated, 2 cannot tell.'),
+      words: words.optional().describe('What every report begins with. Earlier versions do not have it.'),
       headline: z.string().describe('One sentence.'),
       reasons: z.array(z.string()).describe('Why it is unknown, what weakens the verdict, what was left out.'),
       violations: z

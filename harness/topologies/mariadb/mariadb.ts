@@ -14,6 +14,7 @@ const kind = (name: string, servers: readonly string[], synchronous: boolean, su
     title: 'MariaDB',
     summary,
     servers,
+    waitsForReplica: synchronous,
     defaultLock: 'mariadb-row',
     parts(password, { redis: binary, clock }) {
       let last = 0;

@@ -15,6 +15,7 @@ const kind = (name: string, servers: readonly string[], synchronous: boolean, su
     title: 'PostgreSQL',
     summary,
     servers,
+    waitsForReplica: synchronous,
     defaultLock: 'pg-row',
     parts(password, { redis: binary, clock }) {
       return {

@@ -59,7 +59,7 @@ describe.concurrent('--watch', () => {
 
     write('only-new.ts', "export const ONLY_NEW: string[] = ['NX'];\n");
     await until('two runs in which it holds', () => waits() === 3);
-    expect(output().match(/^HELD /gm)).toHaveLength(2);
+    expect(output().match(/^HELD\b/gm)).toHaveLength(2);
     const [first, again, other] = seeds();
     expect(again).toBe(first);
     expect(other).not.toBe(first);

@@ -26,6 +26,7 @@ const result = (verdict: TortureResult['verdict'], ...violations: Violation[]): 
   runId: 'r',
   verdict,
   exitStatus: verdict === 'held' ? 0 : verdict === 'violated' ? 1 : 2,
+  words: null,
   headline: `it is ${verdict}`,
   reasons: verdict === 'unknown' ? ['too few holds'] : [],
   strength: null,

@@ -46,7 +46,7 @@ async function supervised(end: InnerEnd, hasJudged: boolean, quiet = false): Pro
   vi.mocked(enterNamespaces).mockResolvedValue(inner);
   const run = { folder, config: readConfig(folder), plan: readPlan(folder) };
   await supervise(run, { json: false, quiet }, new StopRequests(false));
-  return printed.match(/^(HELD|VIOLATED|UNKNOWN) \(/gm)?.length ?? 0;
+  return printed.match(/^(HELD|VIOLATED|CANNOT TELL)\b.* \(exit status \d\)$/gm)?.length ?? 0;
 }
 
 it.each<[string, InnerEnd, boolean]>([
