@@ -1,9 +1,12 @@
 import { defineConfig } from 'vitest/config';
 import LongestFirst from './test/support/longest-first.js';
+import { probedTags } from './test/support/needs.js';
 
+const tags = await probedTags();
 const isDeep = process.env.LOCK_TORTURE_TEST_DEEP === '1';
 // A busy machine may take many times longer: a time-out here is for what hangs.
 const real = {
+  tags,
   globalSetup: ['test/support/global-setup.ts'],
   testTimeout: isDeep ? 7_200_000 : 300_000,
   hookTimeout: 300_000,
@@ -23,6 +26,7 @@ export default defineConfig({
         // No process but the test's own.
         test: {
           name: 'unit',
+          tags,
           include: ['test/unit/**/*.test.ts'],
           testTimeout: isDeep ? 7_200_000 : 60_000,
           maxWorkers: 2,

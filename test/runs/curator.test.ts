@@ -1,19 +1,23 @@
-/** A lock of another language on another service: what Curator's mutex comes to under faults of its clients and its server. */
+/**
+ * A lock of another language on another service: what Curator's mutex comes to under faults of its clients and its server.
+ *
+ * @module-tag namespaces
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { HistoryEvent } from '../../harness/vocabulary/history.js';
 import { externalLocks } from '../../lock-impl/external/index.js';
-import { here } from '../support/needs.js';
+import { skipWhere, withoutTool } from '../support/needs.js';
 import { lacking } from '../support/needs-service.js';
 import { torture } from '../support/torture.js';
 
 /** A cold build downloads and compiles libraries on a machine that has other tests to run. */
 const BUILD_MS = 10 * 60_000;
 const LOCK = 'curator/mutex';
-const isBuildable = externalLocks[LOCK]!.project.needs.every(([tool]) => here(tool));
+const noTool = externalLocks[LOCK]!.project.needs.flatMap(([tool]) => withoutTool(tool) ?? [])[0];
 
-describe.runIf(isBuildable && (await lacking('zookeeper')) === undefined)(LOCK, () => {
+describe(LOCK, skipWhere(noTool ?? (await lacking('zookeeper'))), () => {
   it('is held by sessions that end, and never by two', { timeout: BUILD_MS }, async () => {
     const { output, errors, results, folder } = await torture([
       ...['--service', 'zookeeper', '--topology', 'single', '--lock', LOCK, '--clients', '3', '--lease', '2s'],

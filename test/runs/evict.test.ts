@@ -1,4 +1,8 @@
-/** Locks that a full server throws away: found, named as the cause, and refused where nothing would be evicted. */
+/**
+ * Locks that a full server throws away: found, named as the cause, and refused where nothing would be evicted.
+ *
+ * @module-tag namespaces
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';

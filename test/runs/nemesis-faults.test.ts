@@ -1,4 +1,8 @@
-/** Every fault once against a real deployment, its proof and its heal checked from outside the fault's own code. */
+/**
+ * Every fault once against a real deployment, its proof and its heal checked from outside the fault's own code.
+ *
+ * @module-tag namespaces
+ */
 // biome-ignore-all lint/suspicious/noThenProperty: a word in a plan, never a function
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,7 +18,6 @@ import type { PlanStep } from '../../harness/vocabulary/faults.js';
 import { faults } from '../../nemesis/index.js';
 import { BUNDLED, jobInside } from '../support/job-inside.js';
 import { namedServerHere } from '../support/named-server.js';
-import { haveNativeParts } from '../support/needs.js';
 import type { Job, Probe, Seen } from '../support/nemesis/inside.js';
 import { freshFolder, historyOf, start } from '../support/torture.js';
 
@@ -441,19 +444,14 @@ function check(one: Case, seen: Seen): void {
   expect(seen.missing).toEqual([]);
 }
 
-/** Clocks can be skewed, and power be lost, only with the shims, and these want to be there. */
-const possible = ({ step }: Case) =>
-  haveNativeParts || !faults[step.fault]!.needs.some((need) => need === 'clock' || need === 'disk');
-
 describe('faults on real servers', () => {
-  it('sentinel: each strikes as it says and is healed', async () => {
-    const cases = onSentinel.filter(possible);
-    const seen = await strikeAll('sentinel', 'set-nx-px', cases, 1_500);
-    expect(seen.map(({ name }) => name)).toEqual(cases.map(({ name }) => name));
-    for (const [at, one] of cases.entries()) check(one, seen[at]!);
+  it('sentinel: each strikes as it says and is healed', { tags: ['native'] }, async () => {
+    const seen = await strikeAll('sentinel', 'set-nx-px', onSentinel, 1_500);
+    expect(seen.map(({ name }) => name)).toEqual(onSentinel.map(({ name }) => name));
+    for (const [at, one] of onSentinel.entries()) check(one, seen[at]!);
   });
 
-  it.runIf(haveNativeParts)('redlock: links degrade in one direction, and connections are reset', async () => {
+  it('redlock: links degrade in one direction, and connections are reset', { tags: ['native'] }, async () => {
     const cases = [...onLinks, ...onConnections];
     const seen = await strikeAll('redlock', 'redlock', cases, 1_500);
     for (const [at, one] of cases.entries()) check(one, seen[at]!);
@@ -562,10 +560,10 @@ describe('faults on real servers', () => {
     expect(history.find((event) => event.type === 'recovered')).toMatchObject({ missing: [] });
   });
 
-  it('redlock: nodes forget, clocks jump and drift, answers come late or never, and all are restarted', async () => {
-    const cases = onRedlock.filter(possible);
-    const seen = await strikeAll('redlock', 'redlock', [...cases, rollingRestart], 1_500);
-    for (const [at, one] of cases.entries()) check(one, seen[at]!);
+  const onNodes = 'redlock: nodes forget, clocks jump and drift, answers come late or never, and all are restarted';
+  it(onNodes, { tags: ['native'] }, async () => {
+    const seen = await strikeAll('redlock', 'redlock', [...onRedlock, rollingRestart], 1_500);
+    for (const [at, one] of onRedlock.entries()) check(one, seen[at]!);
     const rolled = seen.at(-1)!;
     expect(rolled.notes.map(({ did }) => did)).toEqual([
       ...[1, 2, 3, 4, 5].map((n) => `restarted r${n}, ${n} of 5`),
@@ -575,7 +573,7 @@ describe('faults on real servers', () => {
     expect([...rolled.unhealed, ...rolled.missing]).toEqual([]);
   });
 
-  it.runIf(haveNativeParts)('redlock: one of a bare majority of grantors loses what it granted', async () => {
+  it('redlock: one of a bare majority of grantors loses what it granted', { tags: ['native'] }, async () => {
     const composite = (fault: string): Case => ({
       name: fault,
       // Once: while it is looked at, a second cycle would make another node forget.

@@ -1,4 +1,8 @@
-/** Whatever goes wrong around a run (disk, clients, servers, clock): it ends by itself, and says what happened. */
+/**
+ * Whatever goes wrong around a run (disk, clients, servers, clock): it ends by itself, and says what happened.
+ *
+ * @module-tag namespaces
+ */
 import { chmodSync, closeSync, openSync, readdirSync, readFileSync, statSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
@@ -8,7 +12,7 @@ import { cacheFolder, findRedis } from '../../harness/machine/redis-binary.js';
 import { readHistory } from '../../harness/record/history.js';
 import { monotonicNs } from '../../harness/runtimes/real-clock.js';
 import type { HistoryEvent } from '../../harness/vocabulary/history.js';
-import { canMount, haveCompiler, inMountNamespace } from '../support/needs.js';
+import { inMountNamespace } from '../support/needs.js';
 import {
   type Ended,
   endAll,
@@ -57,7 +61,7 @@ function onDisk(disk: string, script: string, variables: Record<string, string> 
   return execa(unshare!, [...inside, 'sh', '-c', script, 'sh', ...run], { reject: false, env, stdin: 'ignore' });
 }
 
-describe.runIf(canMount)('a disk that fills up', () => {
+describe('a disk that fills up', { tags: ['mounts'] }, () => {
   /** Runs on a disk of its own, keeps a copy of what is on it at the end, fills what is left and judges once more. */
   async function onTinyDisk(args: readonly string[]) {
     const [disk, copy] = [freshFolder(), freshFolder()];
@@ -144,7 +148,7 @@ describe('a place that cannot be written', () => {
     expect(run.status).toBe(3);
   });
 
-  test.runIf(canMount)('a disk without room for a run: exit 3 and one line', async () => {
+  test('a disk without room for a run: exit 3 and one line', { tags: ['mounts'] }, async () => {
     const disk = freshFolder();
     const script = 'mount -t tmpfs -o size=200k tmpfs "$DISK" && exec "$@"';
     const run = await onDisk(disk, script);
@@ -283,7 +287,7 @@ describe('servers that do not stay', () => {
   });
 });
 
-describe.runIf(haveCompiler)("a step of the machine's own clock", () => {
+describe("a step of the machine's own clock", { tags: ['compiler'] }, () => {
   /** The project's shim under another variable: below it, so that the run's own skews come on top, as in life. */
   async function machineClock() {
     const folder = freshFolder();

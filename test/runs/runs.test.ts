@@ -1,8 +1,11 @@
-/** Whole runs, as a user starts them: what must be found is found, and nothing else. */
+/**
+ * Whole runs, as a user starts them: what must be found is found, and nothing else.
+ *
+ * @module-tag namespaces
+ */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { havePython } from '../support/needs.js';
 import { freshFolder, namedCauses, ROOT, RUN_FILES, torture } from '../support/torture.js';
 
 const classes = (results: { found: object }) => Object.keys(results.found);
@@ -85,7 +88,7 @@ describe("a user's own lock", () => {
     expect(run.output).toContain('HELD');
   });
 
-  test.runIf(havePython)('a Python program that speaks the protocol', async () => {
+  test('a Python program that speaks the protocol', { tags: ['python'] }, async () => {
     const program = join(ROOT, 'lock-impl/external/python/lock_client.py');
     const run = await torture([
       '--lock',

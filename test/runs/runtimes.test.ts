@@ -14,14 +14,13 @@ import { services } from '../../harness/topologies/services.js';
 import type { Host, Runtime } from '../../harness/vocabulary/host.js';
 import { properties } from '../support/hosts/properties.js';
 import { BUNDLED } from '../support/job-inside.js';
-import { haveNativeParts } from '../support/needs.js';
-import { bases, noDocker } from '../support/needs-docker.js';
+import { bases, containers } from '../support/needs-docker.js';
 import { freshFolder, ROOT } from '../support/torture.js';
 
 const AT_LAST = { timeout: 20_000, interval: 20 };
 const say = (line: string) => process.stderr.write(`${line}\n`);
 
-describe.runIf(haveNativeParts)('netns', () => {
+describe('netns', { tags: ['namespaces', 'native'] }, () => {
   let findings: { property: string; problem?: string }[] = [];
   beforeAll(async () => {
     const folder = freshFolder();
@@ -56,7 +55,7 @@ describe.runIf(haveNativeParts)('netns', () => {
   });
 });
 
-describe.runIf(noDocker === undefined)('docker', () => {
+describe('docker', containers, () => {
   const folder = freshFolder();
   let options: DockerOptions;
   let runtime: Runtime;

@@ -1,4 +1,8 @@
-/** Strikes at steps of a lock, held against what the server saw: nothing of the client between the step and the strike. */
+/**
+ * Strikes at steps of a lock, held against what the server saw: nothing of the client between the step and the strike.
+ *
+ * @module-tag namespaces
+ */
 // biome-ignore-all lint/suspicious/noThenProperty: a word in a plan, never a function
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

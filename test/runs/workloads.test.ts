@@ -1,4 +1,8 @@
-/** Workloads on real Redis: what each is for is found, and not found where it is not. */
+/**
+ * Workloads on real Redis: what each is for is found, and not found where it is not.
+ *
+ * @module-tag namespaces
+ */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';

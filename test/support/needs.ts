@@ -1,45 +1,69 @@
 /**
- * Tools that only some tests need. Where one is missing those tests are skipped, and the set-up says so in a line;
- * in CI nothing is skipped: what is missing there fails.
+ * What some tests need of the machine. Each need is a tag: of a test (`{ tags: ['compiler'] }`), of a group, or of a file
+ * (`@module-tag namespaces` in its first comment). vitest.config.ts probes the needs once, for real; a test whose need is not met is
+ * skipped, with the reason, and the last lines of a run count such tests (layer-times.ts).
+ *
+ * LOCK_TORTURE_TEST_ALL=1 says that everything is there, as in `.ci/run`: nothing is skipped, and what is missing fails.
  */
 import { spawnSync } from 'node:child_process';
 import { findOnPath } from '../../harness/machine/command.js';
-import { isRoot } from '../../harness/machine/namespaces.js';
+import { inNamespaces, isRoot, namespaceTrouble } from '../../harness/machine/namespaces.js';
 import { prebuiltManifest, prebuiltPart } from '../../harness/machine/prebuilt-parts.js';
 
-export const here = (...tools: string[]) =>
-  process.env.CI !== undefined || tools.some((tool) => findOnPath(tool) !== undefined);
+export const isAllRequired = process.env.LOCK_TORTURE_TEST_ALL === '1';
 
-export const havePython = here('python3');
-export const haveCompiler = here('cc', 'gcc', 'clang');
-/** What the project has in C: as the clone carries it, or compiled. */
-export const haveNativeParts =
-  haveCompiler ||
-  Object.keys(prebuiltManifest().parts).every(
+declare module 'vitest' {
+  interface TaskMeta {
+    /** Why the test is skipped. */
+    lacking?: string;
+  }
+}
+
+const withoutCompiler = () => withoutTool('cc', 'gcc', 'clang');
+
+/** Why what the project has in C is not to be had: neither as the clone carries it, nor compiled. */
+export function lacksNativeParts(): string | undefined {
+  const isCarried = Object.keys(prebuiltManifest().parts).every(
     (name) => prebuiltPart(name, name === 'link-shaper' ? name : `${name}.so`).bytes !== undefined,
   );
+  return isCarried || withoutCompiler() === undefined ? undefined : 'no parts in C for this machine, and no compiler';
+}
 
 /** Where Debian puts it; a browser by another name would not be the one that the pages were tested with. */
 export const chromium = findOnPath('chromium') ?? '/usr/bin/chromium';
-export const haveBrowser = here('chromium');
 
 /** What to put before a command that mounts something which no other process is to see. */
 export const inMountNamespace = ['unshare', ...(isRoot() ? [] : ['--user', '--map-root-user']), '--mount', '--'];
-const [unshare, ...mounting] = [...inMountNamespace, 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt'];
-export const canMount = process.env.CI !== undefined || spawnSync(unshare!, mounting).status === 0;
 
-/** What is skipped for want of what, one line each. */
-export function skipped(): string[] {
-  return [
-    ...(havePython ? [] : ['no python3: the tests of the lock client in Python are skipped']),
-    ...(haveNativeParts
-      ? []
-      : ['no parts in C for this machine, and no C compiler: the tests of skewed clocks are skipped']),
-    ...(haveCompiler ? [] : ['no C compiler: the tests of what is compiled are skipped']),
-    ...(haveBrowser ? [] : ['no chromium: the tests of reports in a browser are skipped']),
-    ...(here('go') ? [] : ['no go: the tests of lock libraries of Go are skipped']),
-    ...(here('mvn') ? [] : ['no mvn: the tests of lock libraries of Java are skipped']),
-    ...(here('cargo') ? [] : ['no cargo: the tests of lock libraries of Rust are skipped']),
-    ...(canMount ? [] : ['nothing can be mounted here: the tests of a full disk are skipped']),
-  ];
+/** Why none of these tools can be called; undefined: one can, or must be. */
+export function withoutTool(...names: string[]): string | undefined {
+  return isAllRequired || names.some((name) => findOnPath(name) !== undefined) ? undefined : `no ${names[0]}`;
+}
+
+/** Why it cannot be had here; undefined: it can. */
+const PROBES: Record<string, () => string | undefined | Promise<string | undefined>> = {
+  namespaces: async () => ((await namespaceTrouble(inNamespaces())) ? 'no network namespaces' : undefined),
+  mounts() {
+    const [unshare, ...argv] = [...inMountNamespace, 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt'];
+    return spawnSync(unshare!, argv).status === 0 ? undefined : 'nothing can be mounted';
+  },
+  root: () => (isRoot() ? undefined : 'not root'),
+  native: lacksNativeParts,
+  compiler: withoutCompiler,
+  python: () => withoutTool('python3'),
+  browser: () => withoutTool('chromium'),
+};
+
+/** The tags for Vitest, after a probe of each need. */
+export async function probedTags() {
+  const probed = Object.entries(PROBES).map(async ([name, probe]) => {
+    const lacking = isAllRequired ? undefined : await probe();
+    return { name, ...skipWhere(lacking) };
+  });
+  return Promise.all(probed);
+}
+
+/** Options of a test or group that is skipped where something is lacking that takes long to probe, and so is no tag. */
+export function skipWhere(lacking: string | undefined) {
+  return lacking === undefined ? {} : { skip: true, meta: { lacking } };
 }

@@ -22,7 +22,6 @@ import {
 import { clientMain, connectedClient, LockClientProcess, nowNs, projectFolder } from '../../support/lock-client.js';
 import { withClients } from '../../support/lock-clients.js';
 import { single } from '../../support/locks-here.js';
-import { havePython } from '../../support/needs.js';
 import { startRedis, type TestRedis, until } from '../../support/redis-server.js';
 
 const server = fileServer();
@@ -41,11 +40,10 @@ const onOneServer: Record<string, (topology: TopologyDescription) => Promise<Loc
   ifeq: (topology) => connectedClient('ifeq', topology),
   delex: (topology) => connectedClient('delex', topology),
   fcall: (topology) => connectedClient('fcall', topology),
-  ...(havePython && { python: connectedPython }),
 };
 
 /** What any sound lease lock on one server does. */
-describe.each(Object.entries(onOneServer))('%s', (_name, connect) => {
+function excludesOnOneServer(connect: (topology: TopologyDescription) => Promise<LockClientProcess>): void {
   test('excludes, and can be acquired again after the release', () =>
     withClients(
       () => connect(single(server)),
@@ -111,7 +109,11 @@ describe.each(Object.entries(onOneServer))('%s', (_name, connect) => {
       return answer.type === 'fail' && /^unreachable/.test(answer.reason!);
     });
   });
-});
+}
+
+describe.each(Object.entries(onOneServer))('%s', (_name, connect) => excludesOnOneServer(connect));
+
+describe('python', { tags: ['python'] }, () => excludesOnOneServer(connectedPython));
 
 describe('fcall', () => {
   test('goes on where the server has lost its functions: the hold was not', async () => {
@@ -219,7 +221,7 @@ describe('redlock', () => {
   });
 });
 
-describe.runIf(havePython)('the Python client', () => {
+describe('the Python client', { tags: ['python'] }, () => {
   test('completes the handshake, tells its clock, refuses what it does not know', async () => {
     await using client = new LockClientProcess(['python3', pythonClient]);
     const hello = await client.init(single(server));
@@ -411,10 +413,9 @@ describe('the conversation in docs/protocol.md', () => {
   const programs: Record<string, () => LockClientProcess> = {
     'set-nx-px': () =>
       new LockClientProcess([process.execPath, clientMain, `${projectFolder}/dist/lock-impl/set-nx-px.js`]),
-    ...(havePython && { python: () => new LockClientProcess(['python3', pythonClient]) }),
   };
 
-  test.each(Object.entries(programs))('is the one that %s has', async (_name, start) => {
+  async function isKeptBy(start: () => LockClientProcess): Promise<void> {
     expect(requests.map((request) => request.op)).toEqual(['init', 'acquire', 'extend', 'release', 'release', 'clock']);
     await using client = start();
     const heard: Record<string, unknown>[] = [];
@@ -423,7 +424,13 @@ describe('the conversation in docs/protocol.md', () => {
       heard.push((await client.request(body)) as unknown as Record<string, unknown>);
     }
     expect(heard.map(shape)).toEqual(answers.map(shape));
-  });
+  }
+
+  test.each(Object.entries(programs))('is the one that %s has', (_name, start) => isKeptBy(start));
+
+  test('is the one that python has', { tags: ['python'] }, () =>
+    isKeptBy(() => new LockClientProcess(['python3', pythonClient])),
+  );
 });
 
 test('the compiled files that the clients need are there', () => {

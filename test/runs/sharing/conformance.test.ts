@@ -17,6 +17,7 @@ import type { Finding, Job } from '../../support/conformance/inside.js';
 import { properties } from '../../support/conformance/properties.js';
 import { BUNDLED, jobInside } from '../../support/job-inside.js';
 import { clientMain, projectFolder } from '../../support/lock-client.js';
+import { isAllRequired } from '../../support/needs.js';
 import { lacking } from '../../support/needs-service.js';
 
 const support = fileURLToPath(new URL('../../support', import.meta.url));
@@ -66,7 +67,7 @@ async function findingsOn(topology: string, claimants: Job['locks']): Promise<Fi
 
 /** A lock may want another server; a published library another Node.js, or to be installed, which optional ones need not be. */
 function cannotRunHere(problem: string): boolean {
-  const optional = process.env.CI === undefined && problem.includes('is not installed (it is optional)');
+  const optional = !isAllRequired && problem.includes('is not installed (it is optional)');
   // Of commands that this server has not: `test/locks/newer-servers.test.ts` has one that does.
   const lacks = problem.includes(': this server has no ');
   return problem.startsWith('handshake: ') && (optional || lacks || problem.includes(': it needs Node.js '));

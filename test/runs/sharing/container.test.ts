@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findContainerEngine, provideToolImage } from '../../../cli/run/tool-image.js';
 import { FIRST_RUN_MS, leftOf } from '../../support/containers.js';
-import { bases, noDocker } from '../../support/needs-docker.js';
+import { bases, containers } from '../../support/needs-docker.js';
 import { endAll, freshFolder, historyOf, QUIET, start, type Torture, torture, until } from '../../support/torture.js';
 
 const IN_ONE = ['--runtime', 'container', '--client-image', bases.clientImage];
@@ -30,7 +30,7 @@ export default defineLock({
 `;
 
 // Side by side: each mostly waits.
-describe.runIf(noDocker === undefined).concurrent('a run in one container', () => {
+describe.concurrent('a run in one container', containers, () => {
   const runs: Torture[] = [];
   // Once for all, where each run would build it.
   beforeAll(async () => {

@@ -7,7 +7,7 @@ import { findEngine, removeLeftovers } from '../../../docker/index.js';
 import { labelsOf } from '../../../docker/owner.js';
 import { FIRST_RUN_MS, inFullSwing, leftOf } from '../../support/containers.js';
 import { allInForce } from '../../support/killed.js';
-import { inContainers, noDocker } from '../../support/needs-docker.js';
+import { containers, inContainers } from '../../support/needs-docker.js';
 import {
   endAll,
   freshFolder,
@@ -23,7 +23,7 @@ import {
 const OWNER_LABEL = 'lock-torture.owner';
 const SOCKET = '/var/run/docker.sock';
 
-describe.runIf(noDocker === undefined)('a run in containers', () => {
+describe('a run in containers', containers, () => {
   let run: Torture | undefined;
   afterEach(() => {
     if (run) endAll(run);

@@ -1,11 +1,12 @@
 /** Locks on etcd: real members, real leaders killed and cut off; and a lock that is broken, told from one that is not. */
 import { describe, expect, it } from 'vitest';
+import { skipWhere } from '../../support/needs.js';
 import { lacking } from '../../support/needs-service.js';
 import { freshFolder, start, torture } from '../../support/torture.js';
 
 const noEtcd = await lacking('etcd');
 
-describe.runIf(noEtcd === undefined)('etcd', () => {
+describe('etcd', skipWhere(noEtcd), () => {
   it('keeps a lock by lease exclusive while leaders are killed, paused and cut off', async () => {
     const faults = 'kill:primary,partition:primary,pause:primary,pause:client';
     const { output, errors, results } = await torture([

@@ -1,6 +1,6 @@
 /**
- * Each library of another language: built here, it grants, and never to two while nothing fails. In CI every toolchain is
- * expected; elsewhere a library whose toolchain is missing is skipped by name.
+ * Each library of another language: built here, it grants, and never to two while nothing fails. Where all is required every
+ * toolchain is expected; elsewhere a library whose toolchain is missing is skipped by name.
  *
  * A try that a library gives up when its time is over may leave something behind (redsync does): on a busy machine that is found,
  * and is no mistake of the way it is started.
@@ -9,7 +9,7 @@ import { describe, expect, it } from 'vitest';
 import { argvOfPlace } from '../../../cli/batches/matrix-cells.js';
 import { topologies as kinds } from '../../../harness/topologies/index.js';
 import { externalLocks } from '../../../lock-impl/external/index.js';
-import { here } from '../../support/needs.js';
+import { skipWhere, withoutTool } from '../../support/needs.js';
 import { lacking } from '../../support/needs-service.js';
 import { QUIET, torture } from '../../support/torture.js';
 
@@ -30,23 +30,27 @@ const workloadFor = (name: string) => {
 const folderOf = (name: string) => name.split('/')[0];
 
 describe.each(Object.entries(externalLocks))('%s', (name, { project, topologies }) => {
-  const isBuildable =
-    project.needs.every(([tool]) => here(tool)) && lacks.get(kinds[topologies[0]!]!.service) === undefined;
+  const noTool = project.needs.flatMap(([tool]) => withoutTool(tool) ?? [])[0];
+  const lacking = noTool ?? lacks.get(kinds[topologies[0]!]!.service);
   const tried = isFirst(name) ? topologies : topologies.slice(0, 1);
-  it.runIf(isBuildable).each(tried)('is granted on %s, and never to two', { timeout: BUILD_MS }, async (topology) => {
-    const { status, output, errors, results } = await torture([
-      ...QUIET,
-      ...workloadFor(name),
-      ...argvOfPlace(topology),
-      '--lock',
-      name,
-      '--time-limit',
-      '3s',
-      '--clients',
-      '3',
-    ]);
-    expect([0, 1, 2], output + errors).toContain(status);
-    expect(results.violations.filter((one) => one.class !== 'liveness')).toEqual([]);
-    expect(results.stats.holds).toBeGreaterThan(0);
-  });
+  it.each(tried)(
+    'is granted on %s, and never to two',
+    { timeout: BUILD_MS, ...skipWhere(lacking) },
+    async (topology) => {
+      const { status, output, errors, results } = await torture([
+        ...QUIET,
+        ...workloadFor(name),
+        ...argvOfPlace(topology),
+        '--lock',
+        name,
+        '--time-limit',
+        '3s',
+        '--clients',
+        '3',
+      ]);
+      expect([0, 1, 2], output + errors).toContain(status);
+      expect(results.violations.filter((one) => one.class !== 'liveness')).toEqual([]);
+      expect(results.stats.holds).toBeGreaterThan(0);
+    },
+  );
 });

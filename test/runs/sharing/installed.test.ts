@@ -154,7 +154,7 @@ describe('the packages of its parts in C', () => {
   });
 });
 
-describe.skipIf(!isRoot)('an ordinary user, in whose project it is installed', () => {
+describe('an ordinary user, in whose project it is installed', { tags: ['root'] }, () => {
   beforeAll(() => {
     const lock = `import { defineLock } from 'lock-torture';
 import { RELEASE } from './scripts/release';

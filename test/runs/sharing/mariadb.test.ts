@@ -1,11 +1,12 @@
 /** Locks on MariaDB. */
 import { describe } from 'vitest';
 import { runsOnDatabase } from '../../support/database-runs.js';
+import { skipWhere } from '../../support/needs.js';
 import { lacking } from '../../support/needs-service.js';
 
 const missing = await lacking('mariadb');
 
-describe.runIf(missing === undefined)('MariaDB', () => {
+describe('MariaDB', skipWhere(missing), () => {
   runsOnDatabase({
     service: 'mariadb',
     title: 'MariaDB',

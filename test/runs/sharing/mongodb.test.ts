@@ -1,15 +1,17 @@
 /** Locks on MongoDB: a real server, killed and paused; and locks that are broken there, told from one that is not. */
 import { describe, expect, it } from 'vitest';
+import { skipWhere } from '../../support/needs.js';
 import { mongodbHere } from '../../support/needs-mongodb.js';
 import { torture } from '../../support/torture.js';
 
 const here = await mongodbHere();
+const noMongodb = here ? undefined : 'no mongodb';
 /** Clients load a library that is large. */
 const FEW = ['--clients', '4', '--keys', '2', '--starts-within', '60s'];
 /** On a busy machine it may take its time. */
 const UNTIL_FOUND = ['--nemesis', 'none', '--time-limit', '60s', '--stop-at-first'];
 
-describe.runIf(here)('MongoDB', () => {
+describe('MongoDB', skipWhere(noMongodb), () => {
   const flags = here?.flags ?? [];
 
   it('keeps a lock by terms exclusive while its server is killed and paused, and clients are cut off', async () => {
@@ -36,8 +38,9 @@ describe.runIf(here)('MongoDB', () => {
     expect(results.violations[0]).toMatchObject({ class: 'exclusion', cause: { name: 'unexplained' } });
   });
 
-  it.runIf(here?.isFerretDb)(
+  it(
     'finds that findOneAndUpdate is no single step on FerretDB, which it says beforehand',
+    skipWhere(here?.isFerretDb ? undefined : 'no FerretDB'),
     async () => {
       const { output, errors, status, results } = await torture([...flags, ...FEW, ...UNTIL_FOUND]);
       const told = `${output}\n${errors}`;
@@ -48,7 +51,7 @@ describe.runIf(here)('MongoDB', () => {
   );
 });
 
-describe.runIf(here)('what MongoDB cannot be asked', () => {
+describe('what MongoDB cannot be asked', skipWhere(noMongodb), () => {
   it.each([
     [['--nemesis', 'failover'], /failover makes no sense here: mongodb has nothing that could replace a node/],
     [['--nemesis', 'clock'], /clock is not possible here: the clock shim has not been tried on MongoDB/],

@@ -23,14 +23,13 @@ const SLOW = [
   'npm run torture -- selftest --quick',
   'npm test',
 ];
-const isRoot = process.geteuid?.() === 0;
 
 let home: string;
 /** The clone, and a project of the user's own. */
 let found: string;
 let project: string;
 
-describe.skipIf(!isRoot)('an ordinary user', () => {
+describe('an ordinary user', { tags: ['root'] }, () => {
   beforeAll(() => {
     home = mkdtempSync(join(tmpdir(), 'lock-torture-user-'));
     chmodSync(home, 0o755);

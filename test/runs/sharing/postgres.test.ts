@@ -1,12 +1,13 @@
 /** Locks on PostgreSQL. */
 import { describe, expect, it } from 'vitest';
 import { runsOnDatabase } from '../../support/database-runs.js';
+import { skipWhere } from '../../support/needs.js';
 import { lacking } from '../../support/needs-service.js';
 import { torture } from '../../support/torture.js';
 
 const missing = await lacking('postgres');
 
-describe.runIf(missing === undefined)('PostgreSQL', () => {
+describe('PostgreSQL', skipWhere(missing), () => {
   runsOnDatabase({
     service: 'postgres',
     title: 'PostgreSQL',

@@ -2,12 +2,13 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { skipWhere } from '../../support/needs.js';
 import { lacking } from '../../support/needs-service.js';
 import { freshFolder, torture } from '../../support/torture.js';
 
 const noZookeeper = await lacking('zookeeper');
 
-describe.runIf(noZookeeper === undefined)('ZooKeeper', () => {
+describe('ZooKeeper', skipWhere(noZookeeper), () => {
   it('keeps a lock exclusive while leaders are killed, paused and cut off', async () => {
     const faults = 'kill:primary,partition:primary,pause:primary,pause:client';
     const { output, errors, results } = await torture([

@@ -1,10 +1,10 @@
 /** A run in containers, interrupted: judged, and nothing of it is left. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { FIRST_RUN_MS, inFullSwing, leftOf } from '../../support/containers.js';
-import { noDocker } from '../../support/needs-docker.js';
+import { containers } from '../../support/needs-docker.js';
 import { endAll, type Torture } from '../../support/torture.js';
 
-describe.runIf(noDocker === undefined)('a run in containers', () => {
+describe('a run in containers', containers, () => {
   let run: Torture | undefined;
   afterEach(() => {
     if (run) endAll(run);

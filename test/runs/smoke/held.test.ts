@@ -1,4 +1,8 @@
-/** A run that holds, what it prints as JSON, and what becomes of its record when that is damaged. */
+/**
+ * A run that holds, what it prints as JSON, and what becomes of its record when that is damaged.
+ *
+ * @module-tag namespaces
+ */
 import {
   appendFileSync,
   cpSync,

@@ -1,4 +1,8 @@
-/** A client and the outer CLI, killed with SIGKILL: the run goes on without the one, and ends with the other. */
+/**
+ * A client and the outer CLI, killed with SIGKILL: the run goes on without the one, and ends with the other.
+ *
+ * @module-tag namespaces
+ */
 import { afterEach, expect, test } from 'vitest';
 import { find, inFullSwing, isOuter, LEFT_LIMIT_MS } from '../../support/killed.js';
 import { endAll, historyOf, namespacesOf, processesOf, type Torture, until } from '../../support/torture.js';

@@ -1,11 +1,14 @@
-/** The report of a run with violations, in a real browser. */
+/**
+ * The report of a run with violations, in a real browser.
+ *
+ * @module-tag namespaces
+ */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { count, duration, exactMoment, moment } from '../../../harness/record/facts/words.js';
 import type { Results } from '../../../harness/vocabulary/verdict.js';
 import { type Inside, open } from '../../support/browser.js';
-import { haveBrowser } from '../../support/needs.js';
 import { type Ended, freshFolder, torture } from '../../support/torture.js';
 import { schemaTroubles } from '../../unit/docs/schema.js';
 
@@ -31,7 +34,7 @@ export default {
 
 declare const lockTorture: Inside;
 
-describe.skipIf(!haveBrowser)('the report of a run that was violated, by a lock that attacks its reader', () => {
+describe('the report of a run that was violated, by a lock that attacks its reader', { tags: ['browser'] }, () => {
   let run: Ended;
   let results: Results;
   let report: string;

@@ -1,4 +1,8 @@
-/** One violated run for each main deployment: what the fault breaks is found, and why. Two at once, as in a batch on two cores. */
+/**
+ * One violated run for each main deployment: what the fault breaks is found, and why. Two at once, as in a batch on two cores.
+ *
+ * @module-tag namespaces
+ */
 import { describe, expect, test } from 'vitest';
 import { torture } from '../../support/torture.js';
 

@@ -1,17 +1,20 @@
-/** Reports of a run without faults and of long ones, in a real browser. One with violations: smoke/report.test.ts. */
+/**
+ * Reports of a run without faults and of long ones, in a real browser. One with violations: smoke/report.test.ts.
+ *
+ * @module-tag namespaces
+ */
 import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { writeRecordedRun } from '../../../bench/recorded-run.js';
 import { judgeRun } from '../../../cli/judge/judge.js';
 import { type Inside, open } from '../../support/browser.js';
-import { haveBrowser } from '../../support/needs.js';
 import { freshFolder, QUIET, torture } from '../../support/torture.js';
 import { schemaTroubles } from '../../unit/docs/schema.js';
 
 declare const lockTorture: Inside;
 
-describe.skipIf(!haveBrowser)('the report of a run without faults', () => {
+describe('the report of a run without faults', { tags: ['browser'] }, () => {
   test('says its verdict and has no violation to go to', async () => {
     const run = await torture([...QUIET, '--time-limit', '3s']);
     expect(schemaTroubles(run.results)).toEqual([]);
@@ -29,7 +32,7 @@ const FIRST_PAINT_MS = 5_000;
 const LEAST_FRAMES_A_SECOND = 10;
 const MOST_BYTES = 6e6;
 
-describe.skipIf(!haveBrowser)('the report of a long run', () => {
+describe('the report of a long run', { tags: ['browser'] }, () => {
   test.each([
     { operations: 100_000, whole: true },
     { operations: 400_000, whole: false },

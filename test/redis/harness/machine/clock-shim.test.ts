@@ -12,7 +12,6 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { buildClockShim, clockEnv, encodeSkew, tryClockShim } from '../../../../harness/machine/clock-shim.js';
 import { cacheFolder, findRedis } from '../../../../harness/machine/redis-binary.js';
 import type { ClockSkew } from '../../../../harness/vocabulary/host.js';
-import { haveCompiler, haveNativeParts } from '../../../support/needs.js';
 
 const HOUR_MS = 3_600_000;
 const YEARS_MS = 20 * 365 * 24 * HOUR_MS;
@@ -141,7 +140,7 @@ async function expectSkew(program: Program, expectedMs: number, toleranceMs = 0)
   expect(atMost).toBeGreaterThanOrEqual(expectedMs - toleranceMs);
 }
 
-describe.runIf(haveNativeParts)('the clock shim', () => {
+describe('the clock shim', { tags: ['native'] }, () => {
   describe.each(Object.entries(programs))('%s', (_, startProgram) => {
     it("has the machine's clock until it is moved, and follows every move with its next reading", async () => {
       const program = await startProgram();
@@ -273,7 +272,7 @@ describe.runIf(haveNativeParts)('the clock shim', () => {
     });
   });
 
-  describe.runIf(haveCompiler)('compiling', () => {
+  describe('compiling', { tags: ['compiler'] }, () => {
     /** It has no prebuilt one. */
     const compile = (cache: string, toSay = say) =>
       buildClockShim({ cacheFolder: cache, prebuiltFolder: join(folder, 'none'), say: toSay });

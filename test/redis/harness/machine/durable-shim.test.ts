@@ -14,7 +14,6 @@ import { mendLog } from '../../../../harness/topologies/mend-log.js';
 import type { Host, PowerCut } from '../../../../harness/vocabulary/host.js';
 import type { RedisBinary } from '../../../../harness/vocabulary/topology.js';
 import { namedServerHere } from '../../../support/named-server.js';
-import { haveCompiler, haveNativeParts } from '../../../support/needs.js';
 
 const HOUR_MS = 3_600_000;
 const say = () => {};
@@ -104,7 +103,7 @@ async function keysAfterRestart(settings: readonly string[]): Promise<string[]> 
   return keys.sort();
 }
 
-describe.runIf(haveNativeParts)('the durable shim', () => {
+describe('the durable shim', { tags: ['native'] }, () => {
   it.each([
     ['alone', () => [durableShim], false],
     ['after the clock shim', () => [clockShim, durableShim], true],
@@ -221,7 +220,7 @@ describe.runIf(haveNativeParts)('the durable shim', () => {
     },
   );
 
-  it.runIf(haveCompiler)('is not loaded by a program that is statically linked', async () => {
+  it('is not loaded by a program that is statically linked', { tags: ['compiler'] }, async () => {
     const path = join(folder, 'static');
     writeFileSync(`${path}.c`, '#include <stdio.h>\nint main(void) { puts("v=7.0.0"); return 0; }\n');
     execFileSync('cc', ['-static', '-o', path, `${path}.c`]);
@@ -230,7 +229,7 @@ describe.runIf(haveNativeParts)('the durable shim', () => {
     expect(await preloadTrouble(server, durableShim, folder)).toBeUndefined();
   });
 
-  it.runIf(haveCompiler)('is compiled once, and found to work or not', async () => {
+  it('is compiled once, and found to work or not', { tags: ['compiler'] }, async () => {
     const lines: string[] = [];
     const cache = join(folder, 'cache');
     mkdirSync(cache);

@@ -12,7 +12,6 @@ import { buildLinkShaper, linkShaperTrouble } from '../../../../harness/machine/
 import { inNamespaces, isRoot } from '../../../../harness/machine/namespaces.js';
 import { BUNDLED } from '../../../support/job-inside.js';
 import type { Measured } from '../../../support/links/inside.js';
-import { haveNativeParts } from '../../../support/needs.js';
 
 const NOBODY = 65_534;
 const DROPPED = ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups', '--'];
@@ -23,7 +22,6 @@ const VETH_PAIR = 'a veth pair';
 let folder: string;
 let linkShaper: string;
 beforeAll(async () => {
-  if (!haveNativeParts) return;
   folder = mkdtempSync(join(tmpdir(), 'link-shaper-test-'));
   const built = await buildLinkShaper({ cacheFolder: join(folder, 'cache'), say: () => {} });
   if ('unavailable' in built) throw new Error(built.unavailable);
@@ -81,8 +79,9 @@ const cases = users.flatMap((user) => [
   { user, where: `there is no ${TUN}`, withoutTun: true, device: VETH_PAIR },
 ]);
 
-describe.runIf(haveNativeParts).each(cases)(
+describe.each(cases)(
   'a link shaper started as $user where $where',
+  { tags: ['native', 'namespaces'] },
   ({ user, withoutTun, device }) => {
     let seen: Measured;
     beforeAll(() => {
@@ -159,7 +158,7 @@ describe.runIf(haveNativeParts).each(cases)(
   },
 );
 
-describe.runIf(haveNativeParts)('linkShaperTrouble', () => {
+describe('linkShaperTrouble', { tags: ['native'] }, () => {
   it('finds a working shaper to be one', async () => {
     expect(await linkShaperTrouble(linkShaper)).toBeUndefined();
   });

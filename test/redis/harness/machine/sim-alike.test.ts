@@ -20,7 +20,6 @@ import { WarmServers } from '../../../../harness/runtimes/sim/warm-servers.js';
 import type { RedisBinary } from '../../../../harness/vocabulary/topology.js';
 import { drawn } from '../../../support/drawn.js';
 import { namedServerHere } from '../../../support/named-server.js';
-import { haveNativeParts } from '../../../support/needs.js';
 import { startRedis } from '../../../support/redis-server.js';
 import { type Argv, type Known, type Step, steps } from '../record/facts/commands/arbitrary.js';
 
@@ -259,9 +258,9 @@ async function knownTo(ask: Ask): Promise<Known> {
 /** The server that is here, or those whose names (`--server`) are in LOCK_TORTURE_TEST_SERVERS, with commas. */
 const SERVERS = (process.env.LOCK_TORTURE_TEST_SERVERS ?? '').split(',');
 
-test.runIf(haveNativeParts).for(SERVERS)(
+test.for(SERVERS)(
   'it answers as without the shim, %s',
-  { timeout: 3_600_000 },
+  { timeout: 3_600_000, tags: ['native'] },
   async (named, { skip }) => {
     const program =
       named === ''

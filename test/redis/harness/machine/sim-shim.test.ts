@@ -5,12 +5,11 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { privateFolder } from '../../../../harness/machine/private-folder.js';
 import { buildSimShim, trySimShim } from '../../../../harness/machine/sim-shim.js';
-import { haveNativeParts } from '../../../support/needs.js';
 
 /** Node 20 itself needs 2.28; the shim is content with less. */
 const OLDEST_GLIBC = [2, 17];
 
-test.runIf(haveNativeParts)('it works, and needs no symbol that an old C library lacks', async () => {
+test('it works, and needs no symbol that an old C library lacks', { tags: ['native'] }, async () => {
   using cache = privateFolder(join(tmpdir(), 'lock-torture-sim-shim'));
   const built = await buildSimShim({ cacheFolder: cache.path, say: () => {} });
   if (!('path' in built)) throw new Error(built.unavailable);

@@ -58,7 +58,7 @@ describe('is refused', () => {
     expect(await read('repo', NAME)).toBeDefined();
   });
 
-  test.skipIf(process.geteuid?.() !== 0)('where it is another user’s', async () => {
+  test('where it is another user’s', { tags: ['root'] }, async () => {
     write(`repo/${NAME}`, "export default { lock: 'fenced' };\n");
     chownSync(join(root, 'repo', NAME), 54_323, 54_323);
     await expect(read('repo')).rejects.toThrow(/lock-torture\.config\.ts belongs to another user: /);

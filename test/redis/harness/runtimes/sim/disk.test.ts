@@ -11,7 +11,6 @@ import type { DiskNews } from '../../../../../harness/runtimes/sim/disk-news.js'
 import { type Heard, PipePool, type Said } from '../../../../../harness/runtimes/sim/shim-channel.js';
 import { type ServerChannel, WarmServers } from '../../../../../harness/runtimes/sim/warm-servers.js';
 import type { RedisBinary } from '../../../../../harness/vocabulary/topology.js';
-import { haveNativeParts } from '../../../../support/needs.js';
 
 const BEGIN_NS = 1e12;
 const CLIENT = 2 ** 31;
@@ -108,7 +107,7 @@ class TestHost {
 
 const LOG = 'appendonlydir/appendonly.aof.1.incr.aof';
 
-describe.runIf(haveNativeParts)('a simulated server', () => {
+describe('a simulated server', { tags: ['native'] }, () => {
   test('that is killed comes back with its log, synced or not; without one with nothing', () => {
     for (const [name, config, left] of [
       ['killed-always', ALWAYS, '$1\r\n1'],

@@ -16,7 +16,6 @@ import {
 import { type ServerChannel, WarmServers } from '../../../../../harness/runtimes/sim/warm-servers.js';
 import type { RedisBinary } from '../../../../../harness/vocabulary/topology.js';
 import { namedServerHere } from '../../../../support/named-server.js';
-import { haveNativeParts } from '../../../../support/needs.js';
 
 const BEGIN_NS = 1e12;
 const CLIENT = 2 ** 31;
@@ -25,7 +24,7 @@ const asks = (command: string): Heard[] => [{ kind: 'data', id: CLIENT, bytes: B
 const answer = (said: Said[] | undefined) =>
   (said ?? []).map((one) => (one.kind === 'send' ? one.bytes.toString().trim() : one.kind)).join();
 
-test.runIf(haveNativeParts)('a copy goes on where its original was ready, and who heard else is alone', async () => {
+test('a copy goes on where its original was ready, and who heard else is alone', { tags: ['native'] }, async () => {
   using cache = privateFolder(join(tmpdir(), 'lock-torture-warm-servers'));
   const shim = await buildSimShim({ cacheFolder: cache.path, say: () => {} });
   if (!('path' in shim)) throw new Error(shim.unavailable);
@@ -102,7 +101,7 @@ async function alone(folder: string, redis: RedisBinary, conf: string): Promise<
 
 const goesOn = (server: ShimChannel) => expect(server.exchange(frameOf(BEGIN_NS + 1e9, []))).toBeDefined();
 
-test.runIf(haveNativeParts)('a copy that cannot be made says why in the log, and nobody waits for it', async () => {
+test('a copy that cannot be made says why in the log, and nobody waits for it', { tags: ['native'] }, async () => {
   using cache = privateFolder(join(tmpdir(), 'lock-torture-no-copy'));
   const original = await alone(cache.path, await findRedis({ cacheFolder: cacheFolder(), say: () => {} }), '');
   expect(original.copy(join(cache.path, 'nowhere'), join(cache.path, 'copy.log'))).toBeUndefined();
@@ -111,7 +110,7 @@ test.runIf(haveNativeParts)('a copy that cannot be made says why in the log, and
   original.kill();
 });
 
-test.runIf(haveNativeParts)('a copy has its own of a file that another has taken the name of', async ({ skip }) => {
+test('a copy has its own of a file that another has taken the name of', { tags: ['native'] }, async ({ skip }) => {
   const valkey = await namedServerHere('valkey@9');
   if (!valkey) return skip('Valkey 9 cannot be had here');
   using cache = privateFolder(join(tmpdir(), 'lock-torture-nameless'));
