@@ -30,7 +30,7 @@ export const noDocker: string | undefined = isRequired
       );
 
 /** Options of tests that need containers. */
-export const containers = skipWhere(noDocker === undefined ? undefined : 'no container engine');
+export const containers = skipWhere(noDocker === undefined ? undefined : 'no containers');
 
 /** For the tool's command line. */
 export const inContainers = ['--runtime', 'docker', '--image', bases.image, '--client-image', bases.clientImage];

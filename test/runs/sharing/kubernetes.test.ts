@@ -56,7 +56,7 @@ function documents(file: string): { kind: string; metadata: { name: string }; [f
   return JSON.parse(execFileSync(python, ['-c', read, file], { encoding: 'utf8', env: { ...process.env, ...env } }));
 }
 
-it.each(MANIFESTS)('%s is what the interface takes, and a misspelt field is not', async (file, { skip }) => {
+it.for(MANIFESTS)('%s is what the interface takes, and a misspelt field is not', async (file, { skip }) => {
   if (!isAllRequired) skip(unfetched !== undefined, 'the validator could not be fetched');
   const good = await validated(file);
   expect([good.exitCode, unfetched], `${good.stdout} ${good.stderr}`).toEqual([0, undefined]);
