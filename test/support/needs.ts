@@ -3,7 +3,8 @@
  * (`@module-tag namespaces` in its first comment). vitest.config.ts probes the needs once, for real; a test whose need is not met is
  * skipped, with the reason, and the last lines of a run count such tests (layer-times.ts).
  *
- * LOCK_TORTURE_TEST_ALL=1 says that everything is there, as in `.ci/run`: nothing is skipped, and what is missing fails.
+ * LOCK_TORTURE_TEST_ALL=1 says that everything is there, as in `.ci/run`: nothing is skipped but what needs root, and what is
+ * missing fails.
  */
 import { spawnSync } from 'node:child_process';
 import { findOnPath } from '../../harness/machine/command.js';
@@ -19,7 +20,13 @@ declare module 'vitest' {
   }
 }
 
-const withoutCompiler = () => withoutTool('cc', 'gcc', 'clang');
+const noneOf = (...names: string[]) =>
+  names.some((name) => findOnPath(name) !== undefined) ? undefined : `no ${names[0]}`;
+
+/** Why none of these tools can be called; undefined: one can, or must be. */
+export const withoutTool = (...names: string[]) => (isAllRequired ? undefined : noneOf(...names));
+
+const withoutCompiler = () => noneOf('cc', 'gcc', 'clang');
 
 /** Why what the project has in C is not to be had: neither as the clone carries it, nor compiled. */
 export function lacksNativeParts(): string | undefined {
@@ -35,11 +42,6 @@ export const chromium = findOnPath('chromium') ?? '/usr/bin/chromium';
 /** What to put before a command that mounts something which no other process is to see. */
 export const inMountNamespace = ['unshare', ...(isRoot() ? [] : ['--user', '--map-root-user']), '--mount', '--'];
 
-/** Why none of these tools can be called; undefined: one can, or must be. */
-export function withoutTool(...names: string[]): string | undefined {
-  return isAllRequired || names.some((name) => findOnPath(name) !== undefined) ? undefined : `no ${names[0]}`;
-}
-
 /** Why it cannot be had here; undefined: it can. */
 const PROBES: Record<string, () => string | undefined | Promise<string | undefined>> = {
   namespaces: async () => ((await namespaceTrouble(inNamespaces())) ? 'no network namespaces' : undefined),
@@ -50,14 +52,15 @@ const PROBES: Record<string, () => string | undefined | Promise<string | undefin
   root: () => (isRoot() ? undefined : 'not root'),
   native: lacksNativeParts,
   compiler: withoutCompiler,
-  python: () => withoutTool('python3'),
-  browser: () => withoutTool('chromium'),
+  python: () => noneOf('python3'),
+  browser: () => noneOf('chromium'),
 };
 
 /** The tags for Vitest, after a probe of each need. */
-export async function probedTags() {
+export async function probedTags(mustBeThere = isAllRequired) {
   const probed = Object.entries(PROBES).map(async ([name, probe]) => {
-    const lacking = isAllRequired ? undefined : await probe();
+    // An ordinary user may run all tests but those of root.
+    const lacking = mustBeThere && name !== 'root' ? undefined : await probe();
     return { name, ...skipWhere(lacking) };
   });
   return Promise.all(probed);

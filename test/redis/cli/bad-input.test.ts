@@ -47,11 +47,20 @@ const BAD: [what: string, args: () => string[], says: RegExp][] = [
   ['a class that is none', () => ['--fail-on', 'everything'], /exclusion, harm, stale, liveness/],
   ['an unknown runtime', () => ['--runtime', 'cloud'], /choose from: auto, netns, docker/],
   ['an unknown workload', () => ['--workload', 'sleep'], /no workload "sleep"; known: mutex/],
+  ['nodes without redlock', () => ['--topology', 'single', '--nodes', '3'], /--nodes is for the redlock topology/],
+  ['a plan and a nemesis', () => ['--plan', plan([step]), '--nemesis', 'kill'], /leave out --nemesis/],
+  [
+    'a lock for another topology',
+    () => ['--lock', 'redlock', '--topology', 'sentinel'],
+    /redlock makes no sense on topology sentinel/,
+  ],
+];
+
+/** What is looked at when it is known that a run can be had here, and by which powers. */
+const BAD_FOR_A_RUN: typeof BAD = [
   ['an unknown fault', () => ['--nemesis', 'meteor'], /meteor/],
   ['a target that makes no sense', () => ['--topology', 'redlock', '--nemesis', 'kill:primary'], /primary/],
   ['a fault that makes no sense here', () => ['--topology', 'single', '--nemesis', 'failover'], /failover/],
-  ['nodes without redlock', () => ['--topology', 'single', '--nodes', '3'], /--nodes is for the redlock topology/],
-  ['a plan and a nemesis', () => ['--plan', plan([step]), '--nemesis', 'kill'], /leave out --nemesis/],
   ['a plan that is missing', () => ['--plan', '/nowhere/plan.json'], /cannot read \/nowhere\/plan\.json/],
   ['a plan that is no JSON', () => ['--plan', file('a.json', '{')], /a\.json/],
   ['a plan that is no plan', () => ['--plan', file('b.json', '[]')], /b\.json/],
@@ -73,11 +82,6 @@ const BAD: [what: string, args: () => string[], says: RegExp][] = [
   ['a node that is unknown', () => ['--plan', plan([{ ...step, target: { names: ['r9'] } }])], /r9/],
   ['a field that is unknown', () => ['--plan', plan([{ ...step, color: 'red' }])], /color/],
   ['an unknown lock', () => ['--lock', 'set-nx-xp'], /set-nx-xp.*set-nx-px/],
-  [
-    'a lock for another topology',
-    () => ['--lock', 'redlock', '--topology', 'sentinel'],
-    /redlock makes no sense on topology sentinel/,
-  ],
   ['a lock file that is missing', () => ['--lock', './nowhere.ts'], /nowhere\.ts/],
   ['a lock file with an error', () => ['--lock', file('syntax.ts', 'const = 1')], /syntax\.ts:1:/],
   ['a lock file without default export', () => ['--lock', file('nothing.ts', 'export const x = 1')], /default/],
@@ -145,13 +149,7 @@ function expectOneLine({ status, errors }: { status: number | null; errors: stri
 }
 
 describe('bad input', () => {
-  test.each(BAD.filter(([what]) => AS_A_PROCESS.includes(what)))('%s, given to a process', async (_, args, says) => {
-    expectOneLine(await torture(args()), says);
-  });
-
-  test.each(BAD.filter(([what]) => !AS_A_PROCESS.includes(what)))('%s', async (_, args, says) => {
-    expectOneLine(await tortureHere(args()), says);
-  });
+  refuses(BAD);
 
   test.each(OF_OTHERS)('%s', async (_, name, args, says) => {
     const { ended, errors } = start(args(), { command: name });
@@ -159,6 +157,19 @@ describe('bad input', () => {
   });
 
   test('every kind that is tried as a process is there', () => {
-    expect(AS_A_PROCESS.filter((what) => !BAD.some(([one]) => one === what))).toEqual([]);
+    const all = [...BAD, ...BAD_FOR_A_RUN].map(([what]) => what);
+    expect(AS_A_PROCESS.filter((what) => !all.includes(what))).toEqual([]);
   });
 });
+
+describe('bad input of a run that could be had', { tags: ['namespaces'] }, () => refuses(BAD_FOR_A_RUN));
+
+function refuses(bad: typeof BAD): void {
+  test.each(bad.filter(([what]) => AS_A_PROCESS.includes(what)))('%s, given to a process', async (_, args, says) => {
+    expectOneLine(await torture(args()), says);
+  });
+
+  test.each(bad.filter(([what]) => !AS_A_PROCESS.includes(what)))('%s', async (_, args, says) => {
+    expectOneLine(await tortureHere(args()), says);
+  });
+}

@@ -158,7 +158,7 @@ describe.each(cases)(
   },
 );
 
-describe('linkShaperTrouble', { tags: ['native'] }, () => {
+describe('linkShaperTrouble', { tags: ['native', 'namespaces'] }, () => {
   it('finds a working shaper to be one', async () => {
     expect(await linkShaperTrouble(linkShaper)).toBeUndefined();
   });

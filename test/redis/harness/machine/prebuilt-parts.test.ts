@@ -45,16 +45,26 @@ describe.skipIf(!readdirSync(join(ROOT, 'packages')).includes(platform))('a clon
     symlinkSync(join(ROOT, 'node_modules'), join(clone, 'node_modules'));
   });
 
+  const parts = () => readdirSync(join(ROOT, carried)).filter((name): name is File => name in BUILDS);
+  const isShaper = (name: File) => name === 'link-shaper';
+
   it('has its parts: they work, are copies, and nothing is compiled', async () => {
-    const files = readdirSync(join(ROOT, carried)).filter((name): name is File => name in BUILDS);
-    expect(files.length).toBeGreaterThan(0);
+    expect(parts().length).toBeGreaterThan(1);
+    await expectToWork(parts().filter((name) => !isShaper(name)));
+  });
+
+  it('has a link shaper, which needs a network to be tried in', { tags: ['namespaces'] }, () =>
+    expectToWork(parts().filter(isShaper)),
+  );
+
+  async function expectToWork(files: readonly File[]): Promise<void> {
     const { parts, said } = await built(files, []);
     expect(said).toEqual([]);
     for (const [at, file] of files.entries()) {
       expect(parts[at]?.unavailable, file).toBeUndefined();
       expect(readFileSync(parts[at]!.path!), file).toEqual(readFileSync(join(ROOT, carried, file)));
     }
-  });
+  }
 
   it('does not take it for other sources: one line says why', async () => {
     appendFileSync(join(clone, 'harness/native/clock-shim.c'), '/* edited */\n');
