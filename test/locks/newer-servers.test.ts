@@ -8,13 +8,14 @@ import { connectedClient, startClient } from '../support/lock-client.js';
 import { withClients } from '../support/lock-clients.js';
 import { single } from '../support/locks-here.js';
 import { namedServerHere } from '../support/named-server.js';
+import { skipWhere } from '../support/needs.js';
 import { startRedis, type TestRedis, until } from '../support/redis-server.js';
 
 const old = fileServer();
 const valkey = await namedServerHere('valkey@9');
 const redis = await namedServerHere('redis@8.0');
 
-describe.skipIf(!valkey)('on Valkey 9', () => {
+describe('on Valkey 9', skipWhere(valkey ? undefined : 'no Valkey 9'), () => {
   let server: TestRedis;
   beforeAll(async () => {
     server = await startRedis('r1', [], undefined, undefined, Promise.resolve(valkey!));
@@ -86,7 +87,7 @@ describe.skipIf(!valkey)('on Valkey 9', () => {
     ));
 });
 
-describe.skipIf(!redis)('on Redis 8', () => {
+describe('on Redis 8', skipWhere(redis ? undefined : 'no Redis 8'), () => {
   const start = (...args: string[]) => startRedis('r1', args, undefined, undefined, Promise.resolve(redis!));
 
   test('waitaof: a grant that was synced outlives its server', async () => {
