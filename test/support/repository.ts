@@ -1,25 +1,23 @@
 /**
  * The project as somebody finds it who clones it: a repository of its own whose one commit is what stands here, changes included
- * that are in no commit yet. What git is told to ignore is not in it. It lives as long as the test that asks for it.
+ * that are in no commit yet. What git is told to ignore is not in it. It is gone when it is disposed of.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
 import { ROOT } from './torture.js';
 
 const NOBODY = ['-c', 'user.name=nobody', '-c', 'user.email=nobody@localhost', '-c', 'commit.gpgsign=false'];
 
 /** A bare repository, as a path that `git clone` takes and everybody may read. */
-export function repositoryHere(): string {
+export function repositoryHere(): { path: string } & Disposable {
   const repository = mkdtempSync(join(tmpdir(), 'lock-torture-repository-'));
-  onTestFinished(() => rmSync(repository, { recursive: true, force: true }));
   execFileSync('git', ['init', '--quiet', '--bare', '--initial-branch=main', repository]);
   const git = (...argv: string[]) =>
     execFileSync('git', [`--git-dir=${repository}`, `--work-tree=${ROOT}`, ...NOBODY, ...argv], { cwd: ROOT });
   git('add', '--all');
   git('commit', '--quiet', '--message=as it stands');
   execFileSync('chmod', ['-R', 'a+rX', repository]);
-  return repository;
+  return { path: repository, [Symbol.dispose]: () => rmSync(repository, { recursive: true, force: true }) };
 }
