@@ -80,7 +80,10 @@ describe.concurrent('a newcomer', () => {
   it('is not with another exit status, a mistake that is not found, or a command of which nothing is known', async () => {
     const { status, output, wrong, notRun } = await played('bad', {
       readme: README.replace('npm test', 'npm run what\nnpm test'),
-      says: { '--topology': [0, 'HELD: no failover', 'none'], '--lock': [1, 'VIOLATED', 'none'] },
+      says: {
+        '--topology': [0, 'VIOLATED: not safe on sentinel', 'none'],
+        '--lock': [1, 'VIOLATED by the lock', 'none'],
+      },
       flags: ['--keep-going'],
     });
     expect([status, wrong.map((step: { wrong: string }) => step.wrong)]).toEqual([

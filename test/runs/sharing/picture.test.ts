@@ -4,12 +4,11 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { haveBrowser } from '../../support/needs.js';
 import { ROOT } from '../../support/torture.js';
 
 const sizeOf = (png: Buffer) => [png.readUInt32BE(16), png.readUInt32BE(20)];
 
-it.runIf(haveBrowser)('makes it as large as the one that is there, in as few bytes', () => {
+it('makes it as large as the one that is there, in as few bytes', { tags: ['browser'] }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'lock-torture-picture-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const file = join(folder, 'report.png');
