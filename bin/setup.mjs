@@ -75,6 +75,15 @@ async function showingLife(work) {
   }
 }
 
+/**
+ * Why there is nothing to run after `setUp`, in one line for people; undefined: there is. A package that was installed from git is
+ * compiled when it is installed, by its script `prepare`, and cannot be afterwards: it has neither compiler nor all sources.
+ */
+export function notCompiled() {
+  if (statIfThere(join(DIST, 'cli', 'main.js'))) return undefined;
+  return `${PROJECT} has no dist/: it was installed from git while scripts were switched off (ignore-scripts, or a package manager that runs none from git); install it again with --ignore-scripts=false, or from the files that "npm run packages" makes in a clone`;
+}
+
 const OWNERSHIP = 'mend its ownership or copy the project to a folder of yours';
 const NOT_WRITTEN = {
   EACCES: OWNERSHIP,

@@ -6,6 +6,7 @@ import { accessSync, constants, existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { ContainerRuntimeClient } from 'testcontainers';
+import { loadOptional, OptionalPackageError } from '../harness/runtimes/optional-package.js';
 
 /** What the project uses of dockerode, which testcontainers brings. */
 export type Docker = ContainerRuntimeClient['container']['dockerode'];
@@ -61,13 +62,10 @@ export async function findEngine(): Promise<Engine> {
 /** No dependency of the package: only runs in containers need it. */
 export async function loadTestcontainers(): Promise<typeof import('testcontainers')> {
   try {
-    return await import('testcontainers');
+    return await loadOptional('testcontainers', () => import('testcontainers'));
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
-    throw new ContainerError(
-      'the npm package testcontainers, which talks to the engine, is not installed',
-      'npm install --save-dev testcontainers; --runtime netns needs none',
-    );
+    if (!(error instanceof OptionalPackageError)) throw error;
+    throw new ContainerError(error.problem, `${error.remedy}; --runtime netns needs none`);
   }
 }
 

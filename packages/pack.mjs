@@ -77,6 +77,8 @@ function amend(tarball, n, change) {
   const place = join(stage, `of-${n}`);
   mkdirSync(place);
   execFileSync('tar', ['-xf', join(stage, tarball), '-C', place]);
+  // The parts in C are packages of their own here. The tool has them in itself where npm packs a dependency that comes from git.
+  rmSync(join(place, 'package/packages'), { recursive: true, force: true });
   const own = change(manifestOf(join(place, 'package')));
   const whole = { ...own, ...(repository && { repository }) };
   writeFileSync(join(place, 'package/package.json'), `${JSON.stringify(whole, null, 2)}\n`);

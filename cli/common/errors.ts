@@ -27,6 +27,7 @@ const FOR_USERS = new Set([
   'CacheFolderError',
   'ExternalBuildError',
   'ContainerError',
+  'OptionalPackageError',
   'CommanderError',
 ]);
 

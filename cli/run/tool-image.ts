@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { findOnPath, runProgram } from '../../harness/machine/command.js';
 import { privateFolder } from '../../harness/machine/private-folder.js';
-import { isClone, PROJECT } from '../../harness/machine/project-files.js';
+import { PROJECT } from '../../harness/machine/project-files.js';
 import { UsageError } from '../common/errors.js';
 import type { Say } from '../common/say.js';
 
@@ -126,9 +126,9 @@ function packages(): ContextFile[] {
     }
   };
   place(PROJECT, '');
-  // A clone has its parts in C beside it, where an installed tool has a package of them.
+  // A clone, and what was installed from git, has its parts in C in itself, where others have a package of them.
   const parts = `linux-${process.arch}`;
-  if (isClone && existsSync(join(PROJECT, 'packages', parts)))
+  if (existsSync(join(PROJECT, 'packages', parts)))
     files.push(...filesOf(join(PROJECT, 'packages', parts), join('node_modules/@lock-torture', parts)));
   return files;
 }

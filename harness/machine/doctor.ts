@@ -5,7 +5,6 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Capability } from '../vocabulary/host.js';
@@ -18,7 +17,7 @@ import { buildLinkShaper, linkShaperTrouble } from './link-shaper.js';
 import { inNamespaces, isRoot, namespaceTrouble } from './namespaces.js';
 import { NETWORK_PROBE } from './network-probe.js';
 import { privateFolder } from './private-folder.js';
-import { inProject, isClone, PROJECT } from './project-files.js';
+import { inProject, isClone, PROJECT, packageFolder } from './project-files.js';
 import { findRedis, findRedisHere, RedisNotFoundError } from './redis-binary.js';
 import { inspectServer, SLOTS_AT_ONCE } from './server-commands.js';
 import { ServerNotFoundError } from './service-program.js';
@@ -113,12 +112,6 @@ function npmPackages(): Diagnosis {
   if (wrong.length === 0) return { what, ok: true, detail: `${names.length} ${as}` };
   const remedy = isClone ? `run npm ci in ${PROJECT}` : 'install lock-torture again';
   return { what, ok: false, detail: `not ${as}: ${wrong.join(', ')}`, remedy };
-}
-
-/** Where Node would find it; undefined: nowhere. */
-function packageFolder(name: string): string | undefined {
-  const places = createRequire(import.meta.url).resolve.paths(name) ?? [];
-  return places.map((place) => join(place, name)).find((folder) => existsSync(join(folder, 'package.json')));
 }
 
 async function redisServer({ cacheFolder, server, fetch }: DiagnoseOptions): Promise<Diagnosis> {

@@ -1,7 +1,7 @@
 /** Questions to one MariaDB server. */
 import type { Duplex } from 'node:stream';
 import type { ConnectionOptions } from 'mysql2';
-import { loadOptional } from '../optional-package.js';
+import { loadOptional } from '../../runtimes/optional-package.js';
 import { type AdminConnection, SqlAdmin, type SqlRow } from '../sql-admin.js';
 
 /** Whom lock clients log in as. It may not write to a replica. */

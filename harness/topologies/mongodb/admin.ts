@@ -4,7 +4,7 @@
  */
 import type { Duplex } from 'node:stream';
 import type { BSON, Document } from 'mongodb';
-import { loadOptional } from '../optional-package.js';
+import { loadOptional } from '../../runtimes/optional-package.js';
 
 const OP_MSG = 2013;
 const HEADER_BYTES = 16;

@@ -2,7 +2,7 @@
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { ClientConfig } from 'pg';
-import { loadOptional } from '../optional-package.js';
+import { loadOptional } from '../../runtimes/optional-package.js';
 import { type AdminConnection, SqlAdmin, type SqlRow } from '../sql-admin.js';
 
 export const USER = 'lock_torture';

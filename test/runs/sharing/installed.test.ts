@@ -63,7 +63,8 @@ beforeAll(async () => {
     .sort();
   // All at once: much of it is waiting for a registry.
   await Promise.all([
-    install(project, '--save-dev', ...installed),
+    // Beside the client that many projects have: the tool has its own.
+    install(project, '--save-dev', ...installed, 'ioredis@5'),
     install(programs(), 'jest@30', ...(isRoot ? MANAGERS.map(({ manager, version }) => `${manager}@${version}`) : [])),
   ]);
 });
@@ -114,8 +115,15 @@ describe('the package', () => {
     for (const path of [...entries, ...named]) expect(files).toContain(path.replace(/^\.\//, ''));
   });
 
-  it('says which version it is', () => {
+  it('says which version it is, beside another ioredis than its own', () => {
     const here = join(project, 'node_modules/lock-torture');
+    for (const [folder, major] of [
+      [project, '5'],
+      [here, '6'],
+    ] as const) {
+      const client = JSON.parse(readFileSync(join(folder, 'node_modules/ioredis/package.json'), 'utf8'));
+      expect(client.version.split('.')[0]).toBe(major);
+    }
     const { version } = JSON.parse(readFileSync(join(here, 'package.json'), 'utf8'));
     const said = execFileSync(process.execPath, [join(here, 'bin/torture.mjs'), '--version'], { encoding: 'utf8' });
     expect(said).toBe(`${version}\n`);
