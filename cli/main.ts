@@ -6,7 +6,7 @@ import { addSelftestFlags, type SelftestFlags, selftestCommand } from './batches
 import { watchScenarios } from './batches/watch-scenarios.js';
 import { addCampaignFlags, type CampaignFlags, campaignCommand } from './campaign/campaign-command.js';
 import { addMergeFlags, type MergeFlags, mergeCommand } from './campaign/merge-command.js';
-import { drained, surviveClosedOutput } from './common/closed-output.js';
+import { drained } from './common/closed-output.js';
 import { couldNotRun, EXIT_COULD_NOT_RUN } from './common/errors.js';
 import { announcedIsOver } from './common/say.js';
 import { asCalledHere, RUNS_FOLDER, STANDING, toolVersion } from './common/standing.js';
@@ -26,7 +26,6 @@ import { watchCommand } from './run/watch.js';
 
 /** Runs one command; resolves with the process's exit status once all is printed, and never rejects. */
 export async function main(argv: readonly string[]): Promise<number> {
-  surviveClosedOutput();
   try {
     return await parseAndRun(argv);
   } catch (error) {

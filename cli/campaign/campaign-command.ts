@@ -174,7 +174,7 @@ async function huntCampaign(
     writeJson(folder, CAMPAIGN, campaign);
   }
   const stop = new AbortController();
-  for (const signal of SIGNALS) process.once(signal, () => stop.abort());
+  for (const signal of SIGNALS) process[signal === 'SIGHUP' ? 'on' : 'once'](signal, () => stop.abort());
   const beganMs = performance.now();
   const { jobs, json, knownOk, for: forMs } = flags;
   const goesOn = () => !stop.signal.aborted && (forMs === undefined || performance.now() - beganMs < forMs);

@@ -1,15 +1,16 @@
 /**
- * What becomes of output whose reader is gone or slow: `npm run torture | head` is no reason to leave a run unfinished, and a
- * reader that takes its time still gets all of it.
+ * What becomes of output whose reader is gone or slow: `npm run torture | head`, or a terminal that was closed, is no reason to
+ * leave a run unfinished, and a reader that takes its time still gets all of it.
  */
+import { inProject } from '../../harness/machine/project-files.js';
 
-/** What is printed from then on is lost, and nothing else. */
-export function surviveClosedOutput(): void {
-  for (const stream of [process.stdout, process.stderr])
-    stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE') throw error;
-    });
-}
+/** `bin/last-resort.mjs` has it, because set-up prints before there is anything else. */
+const { surviveLostOutput, uncaughtText } = (await import(inProject('bin/last-resort.mjs'))) as {
+  surviveLostOutput: () => void;
+  uncaughtText: (error: unknown) => string;
+};
+
+export { surviveLostOutput, uncaughtText };
 
 /**
  * Resolves when all that was printed has left the process, or its reader is gone. To be awaited before `process.exit`: a pipe

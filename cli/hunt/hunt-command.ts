@@ -13,6 +13,7 @@ import type { Invocation } from '../run/ask-run.js';
 import { withConfig } from '../run/config-file.js';
 import { SEEDS } from '../run/flags.js';
 import { askServer } from '../run/machine-flags.js';
+import { SIGNALS } from '../run/supervise.js';
 import { confirmationText, confirmOnServers } from './confirm.js';
 import type { OrderPlayed } from './exhaustive/course.js';
 import { exhaustAndTell, exhaustedStatus } from './exhaustive/told.js';
@@ -52,7 +53,7 @@ export async function huntCommand(typed: HuntFlags, invocation: Invocation): Pro
   writeFileSync(join(work, OWNER), String(process.pid));
   const stop = new AbortController();
   const interrupted = () => stop.abort();
-  process.once('SIGINT', interrupted).once('SIGTERM', interrupted);
+  process.once('SIGINT', interrupted).once('SIGTERM', interrupted).on('SIGHUP', interrupted);
   const worlds: WorldProcess[] = [];
   try {
     const lock = await putLockModule(settings.lock, where.cwd, work);
@@ -134,7 +135,7 @@ export async function huntCommand(typed: HuntFlags, invocation: Invocation): Pro
     return statusOf(totals, kept, settings.failOn, asked.faults.length > 0);
   } finally {
     await Promise.all(worlds.map((world) => world.close()));
-    process.off('SIGINT', interrupted).off('SIGTERM', interrupted);
+    for (const signal of SIGNALS) process.off(signal, interrupted);
     rmSync(work, { recursive: true, force: true });
     // One that could not begin has left nothing to look at.
     if (readdirSync(folder).length === 0) rmSync(folder, { recursive: true });

@@ -7,6 +7,8 @@ import { theWorld } from '../../harness/runtimes/sim/current-world.js';
 import { replaceGlobals } from '../../harness/runtimes/sim/globals.js';
 import type { ScheduleRequest, WorldAnswer } from './schedule.js';
 
+// What a lock prints for a reader that is gone is no error of the lock's.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
 replaceGlobals();
 // A stack that nobody reads costs more than the rest of an error.
 Error.stackTraceLimit = 0;

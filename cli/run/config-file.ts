@@ -215,6 +215,8 @@ async function loaded(path: string, bundled: string): Promise<{ default?: unknow
     process.exitCode = EXIT_COULD_NOT_RUN;
   };
   stdout.write = stderr.write.bind(stderr) as typeof write;
+  // What it throws later, too, is told by its own lines.
+  process.setSourceMapsEnabled(true);
   process.once('exit', ended);
   try {
     return await import(pathToFileURL(bundled).href);

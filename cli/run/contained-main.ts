@@ -17,7 +17,7 @@ import { privateFolder } from '../../harness/machine/private-folder.js';
 import { PROJECT } from '../../harness/machine/project-files.js';
 import { findRedis } from '../../harness/machine/redis-binary.js';
 import { NOT_IN_REAL_TIME } from '../../harness/runtimes/provides.js';
-import { drained } from '../common/closed-output.js';
+import { drained, surviveLostOutput } from '../common/closed-output.js';
 import { couldNotRun, EXIT_COULD_NOT_RUN } from '../common/errors.js';
 import type { ContainedFrame } from './contained.js';
 import { WATCH_FD } from './enter-namespaces.js';
@@ -78,6 +78,7 @@ function endOf(child: ChildProcess): Promise<[number | null, NodeJS.Signals | nu
   });
 }
 
+surviveLostOutput();
 const [what, ...argv] = process.argv.slice(2);
 // Nobody is there any more: with this process, the first of its namespace, ends everything in the container.
 for (const event of ['end', 'error']) process.stdin.on(event, () => process.exit(EXIT_COULD_NOT_RUN));

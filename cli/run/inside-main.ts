@@ -1,5 +1,5 @@
 /** Entry of the inner process: `inside-main.js <run folder> [--json] [--live] [--quiet]`. Started by the outer one only. */
-import { drained, surviveClosedOutput } from '../common/closed-output.js';
+import { drained, surviveLostOutput } from '../common/closed-output.js';
 import { couldNotRun, EXIT_INTERNAL_ERROR, isForUsers } from '../common/errors.js';
 import { runInside } from './inside.js';
 
@@ -10,8 +10,8 @@ async function giveUp(error: unknown): Promise<never> {
   process.exit(isForUsers(error) ? status : EXIT_INTERNAL_ERROR);
 }
 
+surviveLostOutput();
 process.on('uncaughtException', giveUp);
-surviveClosedOutput();
 const [folder, ...flags] = process.argv.slice(2);
 try {
   const given = (flag: string) => flags.includes(flag);

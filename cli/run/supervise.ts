@@ -92,7 +92,7 @@ export const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 /** A run that goes on, as far as it can be ended. */
 type Endable = Pick<Inner, 'askToStop' | 'kill'> & { ended: Promise<unknown> };
 
-/** Ctrl-C, once: the runs that go on end early and no other follows. Twice: everything ends at once. Disposed, it hears no more. */
+/** Ctrl-C, or a terminal that is closed, once: the runs that go on end early and no other follows. Twice: everything ends at once. Disposed, it hears no more. */
 export class StopRequests implements Disposable {
   private readonly inners = new Set<Endable>();
   private listening = false;
@@ -124,7 +124,9 @@ export class StopRequests implements Disposable {
     for (const signal of SIGNALS) process.off(signal, this.hear);
   }
 
-  private readonly hear = () => {
+  private readonly hear = (signal: NodeJS.Signals) => {
+    // One closed terminal hangs up more than once: the kernel when it goes and when its shell ends, and whatever passes that on.
+    if (this.heard && signal === 'SIGHUP') return;
     if (this.heard) {
       for (const inner of this.inners) inner.kill();
       process.exit(EXIT_COULD_NOT_RUN);

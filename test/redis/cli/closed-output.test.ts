@@ -11,8 +11,8 @@ const BYTES = 1_000_000;
 /** Prints a megabyte into a pipe that takes 64 KiB at a time, and exits. */
 function printing(beforeExit: string) {
   const script = `
-    import { drained, surviveClosedOutput } from ${JSON.stringify(MODULE)};
-    surviveClosedOutput();
+    import { drained, surviveLostOutput } from ${JSON.stringify(MODULE)};
+    surviveLostOutput();
     process.stdout._handle.setBlocking(false);
     process.stdout.write('x'.repeat(${BYTES}));
     ${beforeExit}

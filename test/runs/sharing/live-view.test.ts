@@ -1,7 +1,7 @@
 /** What a person sees of a run: on a pseudo-terminal of `script` (bsdutils), and where there is none. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import xterm from '@xterm/headless';
@@ -33,14 +33,22 @@ afterAll(() => {
 });
 
 /** Runs the tool on a terminal of 90 by 30. Nothing here is the user's: all words of the command are ours. */
-function onTerminal(args: readonly string[]): Seen {
+function onTerminal(
+  args: readonly string[],
+  kind = 'xterm-256color',
+  program: readonly string[] = [process.execPath, join(ROOT, 'bin/torture.mjs')],
+): Seen {
   const mark = randomUUID();
   const out = freshFolder();
-  const words = [process.execPath, join(ROOT, 'bin/torture.mjs'), '--runtime', 'netns', ...args, '--out', out];
+  const words = [...program, '--runtime', 'netns', ...args, '--out', out];
   const command = `stty cols 90 rows 30; exec ${words.map((word) => `'${word}'`).join(' ')}`;
   const { CI: _ci, NO_COLOR: _colour, ...inherited } = process.env;
-  const env = { ...inherited, [MARK]: mark, TERM: 'xterm-256color', LC_ALL: 'C.UTF-8', SHELL: '/bin/sh' };
-  const child = spawn('script', ['-qefc', command, '/dev/null'], { env, stdio: ['pipe', 'pipe', 'inherit'] });
+  const env = { ...inherited, [MARK]: mark, TERM: kind, LC_ALL: 'C.UTF-8', SHELL: '/bin/sh' };
+  const child = spawn('script', ['-qefc', command, '/dev/null'], {
+    cwd: ROOT,
+    env,
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
   let sent = '';
   child.stdout!.setEncoding('utf8').on('data', (chunk) => {
     sent += chunk;
@@ -78,6 +86,25 @@ test.concurrent('on a terminal: the run is seen as it goes, and Ctrl-C leaves th
   const results: Results = JSON.parse(readFileSync(join(run.out, 'latest/results.json'), 'utf8'));
   expect(lines.some((line) => line.startsWith(results.verdict.toUpperCase()))).toBe(true);
   expect(status).toBe(results.exitStatus);
+});
+
+// With a picture that is redrawn; and with lines, below an npm that is hung up as well.
+test.concurrent.each([
+  { kind: 'xterm-256color', program: undefined },
+  { kind: 'dumb', program: ['npm', 'run', '--silent', 'torture', '--'] },
+])('a terminal ($kind) that is closed ends the run early, which is judged all the same', async ({ kind, program }) => {
+  const run = onTerminal([...SHORT, '--time-limit', '300s'], kind, program);
+  const history = () => readFileSync(join(run.out, 'latest/history.jsonl'), 'utf8');
+  const hasBegun = () => existsSync(join(run.out, 'latest/history.jsonl')) && history().includes('"type":"ok"');
+  await until('a hold on the record', hasBegun);
+  // The other end of the terminal goes with it, as with a window.
+  run.child.kill('SIGKILL');
+  await until('nothing left of it', () => processesOf(run.mark).length === 0, 120_000);
+  const results: Results = JSON.parse(readFileSync(join(run.out, 'latest/results.json'), 'utf8'));
+  expect(['held', 'violated', 'unknown']).toContain(results.verdict);
+  expect(existsSync(join(run.out, 'latest/report.html'))).toBe(true);
+  // It was healed and taken down, not cut off.
+  expect(history()).toMatch(/"phase":"end"[\s\S]*"type":"closed"/);
 });
 
 test.concurrent('on a terminal: a run that is killed leaves no block, and its exit status accuses no lock', async () => {
