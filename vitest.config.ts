@@ -57,12 +57,12 @@ export default defineConfig({
       { test: { ...real, name: 'runs', include: ['test/runs/*.test.ts'], maxWorkers: 2, sequence: { groupOrder: 5 } } },
       {
         // Runs and deployments of which nothing is asked that a busy machine could change: no run must be HELD, nothing is
-        // timed.
+        // timed. A file whose runs mostly wait takes half a core, so that four keep two cores busy.
         test: {
           ...real,
           name: 'sharing',
           include: ['test/runs/sharing/*.test.ts'],
-          maxWorkers: 3,
+          maxWorkers: 4,
           ...compiledAsItIs,
           sequence: { groupOrder: 6 },
         },
