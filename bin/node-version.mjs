@@ -1,4 +1,4 @@
-// Promises: in one line, that this Node is too old for the tool, and what to do. With `torture.mjs` it is all that such a Node
+// Promises: in one line, that this Node is too old for the tool, and what to do. With `torture.mjs` and `last-resort.mjs` it is all that such a Node
 // reads, so both keep to what Node 12 can parse and has (Ubuntu 22.04 comes with that one).
 
 const NODE_MAJOR_MIN = 20;
