@@ -4,6 +4,7 @@
  */
 import { type Bearing, bearingOf, blamedOn, canFail, whose } from '../harness/record/facts/blame.js';
 import { className, inOrderOfTelling } from '../harness/record/facts/classes.js';
+import { firstWords, verdictLines } from '../harness/record/facts/verdict-words.js';
 import { count, plural } from '../harness/record/facts/words.js';
 import { CLASSES } from '../harness/record/schemas/violation-class.js';
 import type { CheckerResult, FailOn, Results, Violation, ViolationClass } from '../harness/vocabulary/verdict.js';
@@ -86,17 +87,19 @@ function checkerCase(one: CheckerResult, results: Results, failOn: readonly Fail
 
 /** Red whenever the run's exit status is not 0. */
 function verdictCase(results: Results): ReportCase {
+  const words = firstWords(results);
   const text = [
+    words,
+    ...verdictLines(results).map(([name, line]) => `${name}: ${line}`),
+    ...(results.words?.stronger === undefined ? [] : [`For a stronger one: ${results.words.stronger}`]),
     results.headline,
     ...results.reasons,
-    ...(results.strength === undefined ? [] : [results.strength]),
     results.reproduce,
   ].join('\n');
   const base: ReportCase = { name: 'verdict', failures: [], output: [text] };
   if (results.verdict === 'held' && results.exitStatus === 0) return base;
-  if (results.verdict === 'violated')
-    return { ...base, failures: [{ message: results.headline, type: 'violated', text }] };
-  return { ...base, error: { message: `unknown: ${results.reasons[0] ?? results.headline}`, text } };
+  if (results.verdict === 'violated') return { ...base, failures: [{ message: words, type: 'violated', text }] };
+  return { ...base, error: { message: `${words}: ${results.reasons[0] ?? results.headline}`, text } };
 }
 
 function violationText(violation: Violation, reproduce: string): string {

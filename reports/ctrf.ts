@@ -2,6 +2,7 @@
  * The Common Test Report Format (ctrf.io), specification 0.0: JSON that many CI services and summaries read. The cases are
  * JUnit's. What is unknown has the status `failed`, and says `unknown` beside it, so that it does not look green anywhere.
  */
+import { firstWords, toneOf, verdictLines } from '../harness/record/facts/verdict-words.js';
 import { clipped, visible } from '../harness/record/schemas/foreign-text.js';
 import { casesOf, type ReportCase } from './cases.js';
 import type { ReportInput } from './input.js';
@@ -28,6 +29,9 @@ export function ctrfJson({ config, results, history, serverVersion }: ReportInpu
       environment: {
         testEnvironment: shown(`${config.topology} on ${config.runtime}, ${serverVersion}`, LONGEST_MESSAGE),
         extra: {
+          verdict: shown(firstWords(results), LONGEST_MESSAGE),
+          ...(toneOf(results) === 'passed' && { warning: shown(firstWords(results), LONGEST_MESSAGE) }),
+          inShort: verdictLines(results).map(([name, line]) => shown(`${name}: ${line}`, LONGEST_MESSAGE)),
           lock: shown(config.lock, LONGEST_MESSAGE),
           seed: config.seed,
           reproduce: shown(results.reproduce, LONGEST_TEXT),

@@ -7,6 +7,7 @@
  * browser opens at once; what was merged or left out for that is said where it happened.
  */
 
+import { firstWords } from '../harness/record/facts/verdict-words.js';
 import { clipped } from '../harness/record/schemas/foreign-text.js';
 import { packedPage } from './data/pack.js';
 import { timelineOf } from './data/timeline.js';
@@ -33,7 +34,7 @@ export function htmlReport(input: ReportInput): string {
   const { data, notes } = timelineOf(input, story, marks);
   const { runId, topology, lock } = input.config;
   return pageFrame({
-    title: clipped(`${input.results.verdict}: ${lock} on ${topology}, run ${runId}`, 400),
+    title: clipped(`${firstWords(input.results)} · ${lock} on ${topology}, run ${runId}`, 400),
     script: 'run',
     data: { 'run-data': packedPage(data) },
     body: markup`${sharedDefinitions()}${verdictSection(input, story)}

@@ -2,6 +2,7 @@
  * JUnit XML for CI: a suite for the run, a case for each checker and one for its verdict. `unknown` is an `<error>`, for
  * `<skipped>` looks green in most viewers.
  */
+import { firstWords, toneOf, verdictLines } from '../harness/record/facts/verdict-words.js';
 import { clipped, visible } from '../harness/record/schemas/foreign-text.js';
 import type { FailOn, Results } from '../harness/vocabulary/verdict.js';
 import { casesOf, type ReportCase } from './cases.js';
@@ -17,10 +18,27 @@ export function junitXml(results: Results, failOn?: readonly FailOn[]): string {
   return `<?xml version="1.0" encoding="UTF-8"?>
 <testsuites name="lock-torture" ${counts}>
 <testsuite name="${xml(`lock-torture ${results.runId}`)}" ${counts}>
+<properties>
+${propertiesOf(results).map(propertyXml).join('\n')}
+</properties>
 ${cases.map(caseXml).join('\n')}
 </testsuite>
 </testsuites>
 `;
+}
+
+/** The verdict and its lines; and, where something was let through, that as a warning: its cases are green. */
+function propertiesOf(results: Results): [name: string, value: string][] {
+  const words = firstWords(results);
+  return [
+    ['verdict', words],
+    ...(toneOf(results) === 'passed' ? [['warning', words] as [string, string]] : []),
+    ...verdictLines(results).map(([name, line]): [string, string] => [name.toLowerCase(), line]),
+  ];
+}
+
+function propertyXml([name, value]: [name: string, value: string]): string {
+  return `<property name="${xml(name)}" value="${xml(clipped(value, LONGEST_LINE))}"/>`;
 }
 
 function caseXml(one: ReportCase): string {

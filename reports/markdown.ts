@@ -1,6 +1,7 @@
 /** `summary.md`, which is also what a GitHub step summary shows: the verdict, the first violations, the command. */
 import { type Bearing, bearingOf, blamedOn, whose } from '../harness/record/facts/blame.js';
 import { className } from '../harness/record/facts/classes.js';
+import { firstWords, type Tone, toneOf, verdictLines } from '../harness/record/facts/verdict-words.js';
 import { plural, serviceInWords } from '../harness/record/facts/words.js';
 import { clipped, visible } from '../harness/record/schemas/foreign-text.js';
 import type { Blame } from '../harness/vocabulary/verdict.js';
@@ -9,7 +10,7 @@ import { propertyLines } from './properties.js';
 import { countFound, EXIT_MEANING, knownWords, linkOf, mostTelling, shownOfFound, whatHappened } from './words.js';
 
 const MOST_TOLD = 5;
-const SIGNS: Record<string, string> = { held: '✅', violated: '❌', unknown: '❔' };
+const SIGNS: Record<Tone, string> = { held: '✅', passed: '⚠️', violated: '❌', unknown: '❔' };
 
 export function markdownSummary({ results, config, serverVersion }: ReportInput): string {
   const told = mostTelling(results.violations, MOST_TOLD);
@@ -21,12 +22,14 @@ export function markdownSummary({ results, config, serverVersion }: ReportInput)
     return `| ${plainMarkdown(words)} | ${plainMarkdown(verdict)}${allowed} | ${plainMarkdown(told)} |`;
   });
   const lines = [
-    `## ${SIGNS[results.verdict] ?? '❔'} lock-torture: ${results.verdict}`,
+    `## ${SIGNS[toneOf(results)] ?? '❔'} lock-torture: ${plainMarkdown(firstWords(results))}`,
+    '',
+    ...verdictLines(results).map(([name, line]) => `- **${name}**: ${plainMarkdown(line)}`),
+    ...(results.words?.stronger === undefined ? [] : ['', 'For a stronger one:', '', ...code(results.words.stronger)]),
     '',
     `**${plainMarkdown(results.headline)}**`,
     '',
     `Lock ${plainMarkdown(config.lock)} on ${plainMarkdown(config.topology)} (${serviceInWords(config.service)} ${plainMarkdown(serverVersion)}), ${plural(config.clients, 'client')}, ${plainMarkdown(faults)}, seed ${config.seed}. Exit status ${results.exitStatus}: ${EXIT_MEANING[results.exitStatus]}.`,
-    ...(results.strength === undefined ? [] : ['', `Strength: ${plainMarkdown(results.strength)}`]),
     ...results.reasons.flatMap((reason) => ['', `> ${plainMarkdown(reason)}`]),
     '',
     '| property | verdict | what was found |',

@@ -1,5 +1,6 @@
 /** `runs/index.html`: every run in a row, newest first, to be filtered. Readable without its script, which only filters. */
 import { className } from '../harness/record/facts/classes.js';
+import { fewWords, firstWords, type Tone, toneOf } from '../harness/record/facts/verdict-words.js';
 import { count, durationOfMs, plural } from '../harness/record/facts/words.js';
 import { clipped } from '../harness/record/schemas/foreign-text.js';
 import type { RunConfig } from '../harness/vocabulary/run.js';
@@ -12,7 +13,9 @@ export interface RunRow {
   runId: string;
   startedAt: string;
   /** `none`: it was ended before it had one. */
-  verdict: Results['verdict'] | 'none';
+  verdict: Tone | 'none';
+  /** The verdict in words, and whose mistake it is, without the reasons. */
+  words: string;
   headline: string;
   lock: string;
   topology: string;
@@ -32,8 +35,11 @@ export function runRow(config: RunConfig, results: Results | undefined, report: 
   return {
     runId: config.runId,
     startedAt: config.startedAt,
-    verdict: results?.verdict ?? 'none',
-    headline: results?.headline ?? 'It has no verdict: it is still going on, or was ended before.',
+    verdict: results ? toneOf(results) : 'none',
+    words: results ? fewWords(results) : 'none',
+    headline: results
+      ? `${firstWords(results)}. ${results.headline}`
+      : 'It has no verdict: it is still going on, or was ended before.',
     lock: config.lock,
     topology: config.topology,
     runtime: config.runtime,
@@ -47,7 +53,7 @@ export function runRow(config: RunConfig, results: Results | undefined, report: 
   };
 }
 
-const SIGNS: Record<string, string> = { held: '✓ held', violated: '✗ violated', unknown: '? unknown', none: '– none' };
+const SIGNS: Record<RunRow['verdict'], string> = { held: '✓', passed: '!', violated: '✗', unknown: '?', none: '–' };
 const STATES: Record<string, string> = { held: 'good', violated: 'bad' };
 /** Rows of the page; of more runs the newest are shown. */
 const MOST_ROWS = 2_000;
@@ -55,7 +61,7 @@ const MOST_ROWS = 2_000;
 export function runsPage(rows: readonly RunRow[]): string {
   const newest = [...rows].sort((a, b) => (a.startedAt < b.startedAt ? 1 : a.startedAt > b.startedAt ? -1 : 0));
   const shown = newest.slice(0, MOST_ROWS);
-  const verdicts = ['violated', 'unknown', 'held', 'none'].filter((verdict) =>
+  const verdicts = (['violated', 'unknown', 'passed', 'held', 'none'] as const).filter((verdict) =>
     rows.some((row) => row.verdict === verdict),
   );
   const tally = verdicts.map((verdict) => `${count(rows.filter((row) => row.verdict === verdict).length)} ${verdict}`);
@@ -77,5 +83,5 @@ function rowMarkup(row: RunRow): Markup {
   const link = row.report
     ? markup`<a href="${`./${encodeURIComponent(row.runId)}/report.html`}">${id}</a>`
     : markup`${id}`;
-  return markup`<tr data-verdict="${row.verdict}"><td class="nowrap"><span class="state ${STATES[row.verdict] ?? 'doubt'}">${SIGNS[row.verdict] ?? row.verdict}</span></td><td>${clipped(row.lock, 120)}</td><td>${row.topology}, ${row.runtime}</td><td>${clipped(row.nemesis.join(', ') || 'none', 200)}</td><td title="${clipped(row.headline, 400)}">${classes.length === 0 ? '' : clipped(`${classes.join(', ')}${causes}`, 300)}</td><td class="number" data-of="holds">${count(row.holds)}</td><td class="number" data-of="seed">${String(row.seed)}</td><td class="nowrap">${link}<br><span class="note">${row.startedAt.replace('T', ' ').slice(0, 19)}, ${durationOfMs(row.timeLimitMs)}</span></td></tr>`;
+  return markup`<tr data-verdict="${row.verdict}"><td><span class="state ${STATES[row.verdict] ?? 'doubt'}">${SIGNS[row.verdict] ?? '?'} ${clipped(row.words, 200)}</span></td><td>${clipped(row.lock, 120)}</td><td>${row.topology}, ${row.runtime}</td><td>${clipped(row.nemesis.join(', ') || 'none', 200)}</td><td title="${clipped(row.headline, 400)}">${classes.length === 0 ? '' : clipped(`${classes.join(', ')}${causes}`, 300)}</td><td class="number" data-of="holds">${count(row.holds)}</td><td class="number" data-of="seed">${String(row.seed)}</td><td class="nowrap">${link}<br><span class="note">${row.startedAt.replace('T', ' ').slice(0, 19)}, ${durationOfMs(row.timeLimitMs)}</span></td></tr>`;
 }

@@ -12,7 +12,8 @@ const LONGEST_MESSAGE = 1_000;
 /** From good to worst: held, cannot tell, could not run, violated. */
 const ORDER = [0, 2, 3, 1];
 const VERDICTS = { 0: 'held', 1: 'violated', 2: 'unknown', 3: 'unknown' };
-const COLOURS = { held: 'brightgreen', violated: 'red', unknown: 'lightgrey' };
+/** `passed`: by what `fail-on` lets through, which is no green. */
+const COLOURS = { held: 'brightgreen', passed: 'orange', violated: 'red', unknown: 'lightgrey' };
 
 const { LOCK = '', TOPOLOGIES = 'single', IMAGES = '', MINUTES = '2', FAIL_ON = 'lock', FLAGS = '' } = process.env;
 
@@ -33,7 +34,7 @@ const more = FLAGS.split('\n')
   .filter(Boolean);
 
 mkdirSync(OUT, { recursive: true });
-const statuses = [];
+const ended = [];
 for (const { topology, image } of runs) {
   const where = image === undefined ? topology : `${topology}, ${image}`;
   const asked = [`--topology=${topology}`, `--fail-on=${FAIL_ON}`, `--time-limit=${seconds}s`, `--out=${OUT}`];
@@ -41,22 +42,26 @@ for (const { topology, image } of runs) {
   const flags = [...asked, ...inImage, ...(LOCK === '' ? [] : [`--lock=${LOCK}`]), ...more];
   console.log(`::group::lock-torture on ${where}`);
   rmSync(join(OUT, 'latest'), { force: true });
-  const ended = await torture(flags);
-  const status = statusOf(ended.status);
+  const run = await torture(flags);
+  const status = statusOf(run.status);
+  const results = status === 3 ? undefined : latest();
   console.log('::endgroup::');
-  tell(where, status, ended.complaint);
-  statuses.push(status);
+  tell(where, status, results, run.complaint);
+  ended.push({ status, tone: toneOf(status, results), words: fewWords(status, results) });
 }
-const worst = statuses.reduce((one, other) => (ORDER.indexOf(other) > ORDER.indexOf(one) ? other : one), 0);
-const verdict = VERDICTS[worst] ?? 'unknown';
+// Of those that passed one with what is allowed counts as worse, and then the weakest.
+const rank = ({ status, tone, words }) =>
+  ORDER.indexOf(status) * 4 + (tone === 'passed' ? 2 : 0) + (words.includes('weakly') ? 1 : 0);
+const worst = ended.reduce((one, other) => (rank(other) > rank(one) ? other : one));
+const verdict = VERDICTS[worst.status] ?? 'unknown';
 const badge = join(OUT, 'badge.json');
 writeFileSync(
   badge,
-  `${JSON.stringify({ schemaVersion: 1, label: 'lock-torture', message: verdict, color: COLOURS[verdict] })}\n`,
+  `${JSON.stringify({ schemaVersion: 1, label: 'lock-torture', message: worst.words, color: COLOURS[worst.tone] })}\n`,
 );
 if (process.env.GITHUB_OUTPUT)
-  appendFileSync(process.env.GITHUB_OUTPUT, `verdict=${verdict}\nbadge=${resolve(badge)}\n`);
-process.exitCode = worst;
+  appendFileSync(process.env.GITHUB_OUTPUT, `verdict=${verdict}\nwords=${worst.words}\nbadge=${resolve(badge)}\n`);
+process.exitCode = worst.status;
 
 function named(list) {
   return list
@@ -97,18 +102,45 @@ function program() {
 }
 
 /** An annotation: at the line of the lock's file where what is told names one, else at its beginning. */
-function tell(where, status, complaint) {
-  if (status === 0) return;
-  const results = status === 3 ? undefined : latest();
+function tell(where, status, results, complaint) {
+  // What is let through is a warning: the job is green, and nobody would look.
+  if (toneOf(status, results) === 'held') return;
+  const { words } = results ?? {};
+  const inShort = words && [
+    words.verdict,
+    `Lock: ${words.lock}`,
+    `Deployment: ${words.deployment}`,
+    `Leases: ${words.leases}`,
+  ];
   const headline = results?.headline ?? `it could not run: ${complaint ?? 'see the log'}`;
   const [worstOne] = results?.violations ?? [];
-  const message = [headline, worstOne?.cause?.sentence, results && `Repeat: ${results.reproduce}`].filter(Boolean);
+  const message = [
+    ...(inShort ?? []),
+    headline,
+    worstOne?.cause?.sentence,
+    results && `Repeat: ${results.reproduce}`,
+  ].filter(Boolean);
   const level = status === 1 ? 'error' : 'warning';
   const properties = [
     `title=${property(`lock-torture on ${where}`)}`,
     ...place(JSON.stringify(results?.violations) ?? complaint),
   ];
   console.log(`::${level} ${properties.join(',')}::${escaped(message.join('\n').slice(0, LONGEST_MESSAGE))}`);
+}
+
+/** `passed`: nothing fails the run, but something was found. */
+function toneOf(status, results) {
+  const verdict = VERDICTS[status] ?? 'unknown';
+  const found = Object.values(results?.found ?? {}).some((times) => times > 0);
+  return verdict === 'held' && found ? 'passed' : verdict;
+}
+
+/** The verdict without its reasons, on one line; a version of the tool that has no words for it is told as far as it goes. */
+function fewWords(status, results) {
+  const told =
+    results?.words?.verdict ??
+    { held: 'held', passed: 'passed with findings', violated: 'violated' }[toneOf(status, results)];
+  return (told ?? (status === 3 ? 'could not run' : 'cannot tell')).split('\n')[0].replace(/ \(.*$|;.*$/, '');
 }
 
 function latest() {

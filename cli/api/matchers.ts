@@ -3,6 +3,7 @@
  * matcher fails, and so does its `.not`.
  */
 import { CAUSES } from '../../checkers/causes/descriptions.js';
+import { firstWords, verdictLines } from '../../harness/record/facts/verdict-words.js';
 import { CLASSES } from '../../harness/record/schemas/violation-class.js';
 import type { CauseName, ViolationClass } from '../../harness/vocabulary/verdict.js';
 import type { TortureResult } from './torture.js';
@@ -82,8 +83,13 @@ function storyOf(result: TortureResult, violation: Violation | undefined): strin
   const of =
     violation && ({ lock: "the lock's mistake", deployment: "the deployment's", lease: "the lease's" } as const);
   const on = violation?.blame?.on;
+  const { words, strength, ...rest } = result;
+  const judged = { ...rest, ...(words && { words }), ...(strength !== null && { strength }) };
   return [
-    `${result.verdict.toUpperCase()}: ${result.headline}`,
+    firstWords(judged),
+    ...verdictLines(judged).map(([name, line]) => `${name}: ${line}`),
+    ...(judged.words?.stronger === undefined ? [] : [`For a stronger one: ${judged.words.stronger}`]),
+    result.headline,
     ...result.reasons.map((reason) => `Note: ${reason}`),
     ...(violation
       ? [

@@ -1,6 +1,7 @@
 /** `scenario`: plays claims on real servers, and says whether each went as its file says it must. */
 import { type Command, Option } from 'commander';
 import { LATE_LINK } from '../../harness/record/facts/faults.js';
+import { firstWords } from '../../harness/record/facts/verdict-words.js';
 import { readPlayTrouble } from '../../harness/record/store.js';
 import { topologiesOfService } from '../../harness/topologies/index.js';
 import type { Results } from '../../harness/vocabulary/verdict.js';
@@ -197,10 +198,11 @@ function rowOf(scenario: Cast, server: string | undefined, run: BatchRun): Scena
 }
 
 /** What came of a play of which it is not written what must. */
-function howItEnded({ verdict, headline, reasons }: Results): Pick<ScenarioRow, 'went' | 'why'> {
+function howItEnded(results: Results): Pick<ScenarioRow, 'went' | 'why'> {
+  const { verdict, headline, reasons } = results;
   return verdict === 'unknown'
     ? { went: 'cannot-tell', why: reasons[0] ?? headline }
-    : { went: verdict, why: headline };
+    : { went: verdict, why: `${firstWords(results)}. ${headline}` };
 }
 
 /** What the checkers found otherwise than it is written; undefined: nothing. */

@@ -6,6 +6,7 @@ import { randomInt } from 'node:crypto';
 import { join, resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { exclusively } from '../../harness/machine/exclusively.js';
+import { firstWords } from '../../harness/record/facts/verdict-words.js';
 import { createRunFolder, writeJson } from '../../harness/record/store.js';
 import type { Settings } from '../../harness/vocabulary/settings.js';
 import { type BatchOptions, type BatchRun, decideByFlags, runBatch } from '../batches/batch.js';
@@ -226,7 +227,9 @@ async function carryOut({ campaign, folder, finished, options, tries, flags, cwd
   const told = (type: string, what: string, run: BatchRun, count: string) => {
     const { seed, runId, results } = run;
     const line = { type, what, seed, runId, verdict: results!.verdict, headline: results!.headline };
-    print(json ? JSON.stringify(line) : `${count}  ${what}, seed ${seed}: ${results!.headline}`);
+    print(
+      json ? JSON.stringify(line) : `${count}  ${what}, seed ${seed}: ${firstWords(results!)}. ${results!.headline}`,
+    );
   };
 
   for (const { known, base } of tries) {

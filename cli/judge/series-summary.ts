@@ -2,6 +2,7 @@
  * What several runs say together: a row for each, how many violated, and which exit status follows. Pure: from judged
  * results to plain data, which is what `summary.json` and `--json` hold. How it looks is `summary-text.ts`.
  */
+import { fewWords, firstWords, toneOf } from '../../harness/record/facts/verdict-words.js';
 import type { Results } from '../../harness/vocabulary/verdict.js';
 import type { WorkShard } from '../common/values.js';
 import {
@@ -25,7 +26,15 @@ export interface SeriesRow {
   folder: string;
   verdict: RowVerdict;
   exitStatus: ExitStatus;
+  /** The verdict's first words, whose mistake it is among them, and the same without the reasons; absent where it could not run. */
+  words?: string;
+  inShort?: string;
+  /** It passed by what `--fail-on` or `--known-ok` lets through. */
+  passed?: true;
   headline: string;
+  /** Holds that a fault struck, and all: what a series that held is worth by all of its runs. */
+  struckHolds?: number;
+  holds?: number;
   found: Results['found'];
   /** The same by class and cause. */
   findings: ViolationGroup[];
@@ -70,7 +79,12 @@ export function seriesRowOf(
         ...run,
         verdict: results.verdict,
         exitStatus: results.exitStatus,
+        words: firstWords(results),
+        inShort: fewWords(results),
+        ...(toneOf(results) === 'passed' && { passed: true as const }),
         headline: results.headline,
+        ...(results.stats.struckHolds !== undefined && { struckHolds: results.stats.struckHolds }),
+        ...(results.stats.holds !== undefined && { holds: results.stats.holds }),
         found: results.found,
         findings: findingsOf(results.violations),
       }

@@ -1,6 +1,7 @@
 /** How a series looks: a line for each run as it ends, a table of all for the terminal, the same as Markdown. Pure. */
 
 import { join } from 'node:path';
+import { strengthOf } from '../../checkers/index.js';
 import { className } from '../../harness/record/facts/classes.js';
 import { plural } from '../../harness/record/facts/words.js';
 import { BLAMES } from '../../harness/record/schemas/blame.js';
@@ -71,13 +72,26 @@ export function sentences(summary: SeriesSummary): string[] {
   return [
     ...again,
     `${countsSentence(summary)} ${ENDED[summary.ended](summary)}`.trim(),
+    ...togetherSentence(summary),
     `Exit status ${exitStatus}: ${exitStatus === 3 ? 'a run could not be made' : EXIT_MEANING[exitStatus]}.`,
   ];
 }
 
+/** What they are worth together, where all of them held: each alone may be weak. */
+function togetherSentence({ runs }: SeriesSummary): string[] {
+  if (runs.length < 2 || !runs.every(({ verdict, passed }) => verdict === 'held' && !passed)) return [];
+  const sum = (of: 'holds' | 'struckHolds') => runs.reduce((total, row) => total + (row[of] ?? 0), 0);
+  const struck = sum('struckHolds');
+  const strength = struck > 0 ? strengthOf(struck, 'struck hold') : strengthOf(sum('holds'), 'hold');
+  return strength === undefined ? [] : [`Together: ${strength}.`];
+}
+
 function countsSentence({ counts, runs }: SeriesSummary): string {
+  const passed = runs.filter((row) => row.passed).length;
+  const held = counts.held - passed;
   const others = [
-    counts.held > 0 ? `${counts.held} held` : '',
+    held > 0 ? `${held} held` : '',
+    passed > 0 ? `${passed} passed with what is allowed` : '',
     counts.unknown > 0 ? `${counts.unknown} cannot tell` : '',
     counts['could-not-run'] > 0 ? `${counts['could-not-run']} could not run` : '',
   ].filter((part) => part !== '');
@@ -113,7 +127,7 @@ function foundAgainLine(one: ReproducedFinding, { n }: Reproduction): string {
 
 function showLines(row: SeriesRow): string[] {
   return [
-    `${row.verdict === 'violated' ? 'First violated' : 'Last'}, seed ${row.seed}: ${row.headline}`,
+    `${row.verdict === 'violated' ? 'First violated' : 'Last'}, seed ${row.seed}: ${row.words === undefined ? row.headline : `${row.words}. ${row.headline}`}`,
     ...(row.verdict === 'could-not-run' ? [] : [`Report: ${join(row.folder, 'report.html')}`]),
     `Reproduce: ${row.reproduce}`,
   ];
@@ -149,8 +163,8 @@ function textTable(summary: SeriesSummary): string[] {
   );
 }
 
-function verdictCell({ verdict, cutShort }: SeriesRow): string {
-  return `${verdict.replaceAll('-', ' ')}${cutShort ? ' (cut short)' : ''}`;
+function verdictCell({ verdict, inShort, cutShort }: SeriesRow): string {
+  return `${inShort ?? verdict.replaceAll('-', ' ')}${cutShort ? ' (cut short)' : ''}`;
 }
 
 function foundCell(row: SeriesRow): string {

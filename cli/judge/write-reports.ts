@@ -85,7 +85,8 @@ const knownRow = z.object({
     z.object({
       runId: z.string(),
       startedAt: z.string(),
-      verdict: z.enum(['held', 'violated', 'unknown', 'none']),
+      verdict: z.enum(['held', 'passed', 'violated', 'unknown', 'none']),
+      words: z.string(),
       headline: z.string(),
       lock: z.string(),
       topology: z.string(),

@@ -35,10 +35,11 @@ code,pre,.mono{font-family:ui-monospace,"SFMono-Regular","Liberation Mono",Menlo
 pre{margin:6px 0;padding:10px 12px;background:var(--card);border:1px solid var(--edge);border-radius:6px;white-space:pre-wrap;overflow-wrap:anywhere;user-select:all}
 .muted{color:var(--muted)}
 .verdict{border:1px solid var(--edge);border-left:10px solid var(--state);border-radius:6px;background:var(--card);padding:16px 20px}
-.verdict h1{margin:0;font-size:30px;color:var(--state);letter-spacing:.02em}
+.verdict h1{margin:0;font-size:26px;color:var(--state);overflow-wrap:anywhere}
 .verdict h1 span{font-size:16px;font-weight:400;color:var(--muted);letter-spacing:0}
-.verdict .headline{font-size:18px;margin:6px 0 10px}
-.held{--state:var(--good)}.violated{--state:var(--bad)}.unknown{--state:var(--doubt)}
+.verdict .headline{margin:6px 0 10px}
+.held{--state:var(--good)}.violated{--state:var(--bad)}.unknown,.passed{--state:var(--doubt)}
+.verdict .in-short{margin:10px 0}.in-short div{display:grid;grid-template-columns:7em 1fr;gap:8px;padding:2px 0}.in-short dt{font-weight:700}.in-short dd{margin:0;overflow-wrap:anywhere}
 .verdict ul{margin:6px 0;padding-left:20px}
 .tag{display:inline-block;border:1px solid currentColor;border-radius:12px;padding:0 10px;font-size:13px}
 .tag.bad{color:var(--bad);font-weight:600}.tag.soft{color:var(--muted)}
@@ -139,7 +140,7 @@ text.muted{font-weight:400}.key-name{font-size:9px}.axis{font-size:10.5px}.in-ba
 .arrow.late .shaft,.arrow.lost .shaft{stroke:var(--fault);stroke-width:1.6}.arrow.late .head{fill:var(--fault)}.arrow.late text,.arrow.lost text{fill:var(--fault)}.arrow.lost .shaft{stroke-dasharray:5 3}.arrow.lost path{stroke:var(--fault);stroke-width:2}
 .note-at circle{fill:var(--muted)}.note-at.hold circle{fill:var(--k0)}.note-at.hold text{font-weight:700}.note-at.wrong circle{fill:var(--bad)}.note-at.wrong text{fill:var(--bad);font-weight:700}.note-at.fault circle{fill:var(--fault)}.note-at.fault text{fill:var(--fault)}.note-at.server text{font-style:italic}
 .flag-line{stroke:var(--text);stroke-width:.8;stroke-dasharray:2 3;pointer-events:none}
-@media (max-width:700px){main{padding:10px}.verdict{padding:12px}.violation{padding:10px}h2{font-size:19px}.facts th{width:auto;white-space:normal}.verdict h1 span{display:block}
+@media (max-width:700px){main{padding:10px}.verdict{padding:12px}.violation{padding:10px}h2{font-size:19px}.facts th{width:auto;white-space:normal}.verdict h1{font-size:21px}.verdict h1 span{display:block}.in-short div{grid-template-columns:1fr;gap:0}
 .properties thead{display:none}.properties td{display:block;border:0;padding:1px 0}.properties td:first-child{width:auto;padding-top:6px}.properties tr{border-bottom:1px solid var(--edge)}
 .runs thead{display:none}.runs td{display:block;border:0;padding:1px 0;text-align:left}.runs td:empty{display:none}.runs tr{display:block;border-bottom:1px solid var(--edge);padding:6px 0}.runs .number::before{content:attr(data-of) ' '}}`;
 

@@ -1,20 +1,24 @@
 import { faultsInForce, type Hiding, hidingOf } from '../../harness/record/facts/faults.js';
+import { firstWords, type Tone, toneOf, verdictLines } from '../../harness/record/facts/verdict-words.js';
 import { count, durationOfMs, plural, serviceInWords } from '../../harness/record/facts/words.js';
 import { clipped } from '../../harness/record/schemas/foreign-text.js';
 import type { ReportInput } from '../input.js';
 import { type Markup, markup } from '../markup.js';
 import { propertyLines } from '../properties.js';
 import type { Story } from '../story/story.js';
-import { EXIT_MEANING } from '../words.js';
 
-const SIGNS = { held: '✓', violated: '✗', unknown: '?' } as const;
+const SIGNS: Readonly<Record<Tone, string>> = { held: '✓', passed: '!', violated: '✗', unknown: '?' };
 
 export function verdictSection(input: ReportInput, story: Story): Markup {
   const { results } = input;
-  const state = results.verdict in SIGNS ? results.verdict : 'unknown';
-  const { reasons } = results;
+  const tone = toneOf(results);
+  const state = tone in SIGNS ? tone : 'unknown';
+  const { reasons, words } = results;
+  const lines = verdictLines(results);
   return markup`<section class="verdict ${state}" id="verdict">
-<h1>${SIGNS[state]} ${results.verdict.toUpperCase()} <span>exit status ${results.exitStatus}: ${EXIT_MEANING[results.exitStatus]}</span></h1>
+<h1>${SIGNS[state]} ${clipped(firstWords(results), 400)} <span>exit status ${results.exitStatus}</span></h1>
+${lines.length === 0 ? undefined : markup`<dl class="in-short">${lines.map(([name, line]) => markup`<div><dt>${name}</dt><dd>${clipped(line, 1_000)}</dd></div>`)}</dl>`}
+${words?.stronger === undefined ? undefined : markup`<p class="muted">For a stronger one:</p><pre><code>${words.stronger}</code></pre>`}
 <p class="headline">${clipped(results.headline, 1_000)}</p>
 ${tested(input)}
 ${reasons.length === 0 ? undefined : markup`<p><b>${results.verdict === 'unknown' ? 'Why it cannot tell, and what else to know:' : 'What weakens it or was left out:'}</b></p><ul>${reasons.map((reason) => markup`<li>${clipped(reason, 2_000)}</li>`)}</ul>`}
@@ -22,7 +26,6 @@ ${reasons.length === 0 ? undefined : markup`<p><b>${results.verdict === 'unknown
 ${properties(input)}
 <h2>How hard it was tested</h2>
 ${hardness(input, story)}
-${results.strength === undefined ? undefined : markup`<p><b>Strength:</b> ${clipped(results.strength, 1_000)}</p>`}
 <p class="muted">Run it again:</p>
 <pre><code>${results.reproduce}</code></pre>
 </section>`;

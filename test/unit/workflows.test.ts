@@ -221,4 +221,53 @@ describe('the step of the action that runs the tool', () => {
       rmSync(folder, { recursive: true });
     }
   });
+
+  it('warns of what `fail-on` lets through, and its badge is not green', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'lock-torture-action-'));
+    try {
+      const bin = join(folder, 'node_modules/lock-torture/bin');
+      mkdirSync(bin, { recursive: true });
+      const words = {
+        verdict: 'PASSED, WITH 2 DOUBLE HOLDS ALLOWED BY --fail-on lock',
+        lock: 'no mistake.',
+        deployment: 'Redis lost 2 grants.',
+        leases: 'none.',
+      };
+      const passed = {
+        verdict: 'held',
+        exitStatus: 0,
+        words,
+        headline: 'h',
+        found: { exclusion: 2 },
+        violations: [],
+        reproduce: 'again',
+      };
+      const held = { ...passed, words: { ...words, verdict: 'HELD in 412 struck holds' }, found: {} };
+      const program = `import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+        mkdirSync('lock-torture-runs/run', { recursive: true });
+        symlinkSync('run', 'lock-torture-runs/latest');
+        const results = process.argv.includes('--topology=sentinel') ? ${JSON.stringify(passed)} : ${JSON.stringify(held)};
+        writeFileSync('lock-torture-runs/latest/results.json', JSON.stringify(results));`;
+      writeFileSync(join(bin, 'torture.mjs'), program);
+      const outputs = join(folder, 'outputs');
+      const step = (TOPOLOGIES: string) =>
+        spawnSync(process.execPath, [join(ROOT, '.github/action/torture.mjs')], {
+          cwd: folder,
+          env: { PATH: process.env.PATH!, LOCK: 'set-nx-px', TOPOLOGIES, GITHUB_OUTPUT: outputs },
+          encoding: 'utf8',
+        });
+      const badge = () => JSON.parse(readFileSync(join(folder, 'lock-torture-runs/badge.json'), 'utf8'));
+      expect(step('single')).toMatchObject({ status: 0, stdout: expect.not.stringContaining('::warning') });
+      expect(badge()).toMatchObject({ message: 'HELD in 412 struck holds', color: 'brightgreen' });
+      const { status, stdout } = step('sentinel,single');
+      expect(status).toBe(0);
+      expect(stdout.match(/^::warning .*$/gm)).toEqual([
+        `::warning title=lock-torture on sentinel::${words.verdict}%0ALock: no mistake.%0ADeployment: Redis lost 2 grants.%0ALeases: none.%0Ah%0ARepeat: again`,
+      ]);
+      expect(badge()).toMatchObject({ message: words.verdict, color: 'orange' });
+      expect(readFileSync(outputs, 'utf8')).toContain(`verdict=held\nwords=${words.verdict}\n`);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
 });

@@ -390,11 +390,11 @@ describe('the step of the GitHub action', () => {
     });
     expect(status, output).toBe(1);
     expect(output).toMatch(
-      /^::error title=lock-torture on single,file=project\/blind-delete\.ts,line=1::The lock's mistake\. .*%0A.*%0ARepeat: /m,
+      /^::error title=lock-torture on single,file=project\/blind-delete\.ts,line=1::VIOLATED by the lock%0ALock: its own mistake .*%0ADeployment: .*%0ALeases: .*%0AThe lock's mistake\. .*%0A.*%0ARepeat: /m,
     );
     const badge = join(project, 'lock-torture-runs', 'badge.json');
-    expect(readFileSync(told, 'utf8')).toBe(`verdict=violated\nbadge=${badge}\n`);
-    expect(JSON.parse(readFileSync(badge, 'utf8'))).toMatchObject({ message: 'violated', color: 'red' });
+    expect(readFileSync(told, 'utf8')).toBe(`verdict=violated\nwords=VIOLATED by the lock\nbadge=${badge}\n`);
+    expect(JSON.parse(readFileSync(badge, 'utf8'))).toMatchObject({ message: 'VIOLATED by the lock', color: 'red' });
     expect(readFileSync(summary, 'utf8')).toContain('blind-delete.ts');
   });
 

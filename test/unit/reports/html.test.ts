@@ -4,6 +4,7 @@ import type { FaultEffect, HistoryEvent } from '../../../harness/vocabulary/hist
 import type { RunConfig } from '../../../harness/vocabulary/run.js';
 import { htmlReport } from '../../../reports/html.js';
 import type { ReportInput } from '../../../reports/input.js';
+import { STYLE } from '../../../reports/page/style.js';
 import { stepsOf } from '../../../reports/story/steps.js';
 import { dataOf, holdBars, markupOf, sheetsOf, tagsOf } from './reading.js';
 import { inputOf, type PlainInput, plainSample } from './sample.js';
@@ -58,11 +59,24 @@ describe('the page', () => {
 
   it('says verdict, exit status, strength, reasons and the command that repeats the run', () => {
     expect(page).toMatch(
-      /<section class="verdict violated" id="verdict">\s*<h1>✗ VIOLATED <span>exit status 1: a property was violated/,
+      /<section class="verdict violated" id="verdict">\s*<h1>✗ VIOLATED: not safe on sentinel \(.* lock found <span>exit status 1</,
     );
-    expect(page).toContain('3 of 9 struck holds were violated');
+    expect(page).toContain('<title>VIOLATED: not safe on sentinel ');
+    expect(page).toMatch(
+      /<dt>Lock<\/dt><dd>no mistake of its own .*<dt>Deployment<\/dt><dd>Redis lost .*<dt>Leases<\/dt><dd>1 /,
+    );
+    expect(page).toContain('<pre><code>npm run torture -- --topology sentinel --seed 42 --times 20</code></pre>');
     expect(page).toContain('The planned amnesia was refused');
     expect(page).toContain('<pre><code>npm run torture -- --topology sentinel --seed 42</code></pre>');
+  });
+
+  it('is amber where it passed by what is allowed', () => {
+    const { results, ...rest } = plain;
+    const words = { ...results.words!, verdict: 'PASSED, WITH 2 DOUBLE HOLDS ALLOWED BY --fail-on lock' };
+    const shown = report(inputOf({ ...rest, results: { ...results, verdict: 'held', exitStatus: 0, words } }));
+    expect(shown).toContain('<section class="verdict passed" id="verdict">');
+    expect(shown).toContain('<h1>! PASSED, WITH 2 DOUBLE HOLDS ALLOWED BY --fail-on lock <span>exit status 0<');
+    expect(STYLE.source).toContain('.unknown,.passed{--state:var(--doubt)}');
   });
 
   it('lists violations in order, with their cause linked to the lines that show it', () => {
@@ -218,6 +232,7 @@ describe('missing pieces', () => {
       ...input.results,
       verdict: 'unknown',
       exitStatus: 2,
+      words: undefined!,
       headline: 'Nothing was proved',
       reasons: ['too few holds'],
       violations: [],
@@ -231,7 +246,7 @@ describe('missing pieces', () => {
   it('an empty record is a page that says what is missing', () => {
     const shown = report(inputOf(empty));
     tagsOf(shown);
-    expect(shown).toContain('? UNKNOWN <span>exit status 2');
+    expect(shown).toContain('? CANNOT TELL <span>exit status 2');
     expect(shown).toContain('too few holds');
     expect(shown).toContain('No client ever held a lock.');
     expect(shown).toContain('7 clients of 7 never came up.');

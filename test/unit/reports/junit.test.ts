@@ -54,10 +54,31 @@ describe('junit', () => {
     expect(cases(junitXml(held)).flatMap(([, ...outcomes]) => outcomes)).toEqual([]);
   });
 
+  it('has the verdict and its three lines as properties, and a warning for what is let through', () => {
+    const properties = (of: Results) =>
+      [...junitXml(of).matchAll(/<property name="(.*?)" value="(.*?)"\/>/g)].map(([, name, value]) => [name, value]);
+    expect(properties(results)).toEqual([
+      ['verdict', results.words!.verdict],
+      ['lock', results.words!.lock],
+      ['deployment', results.words!.deployment],
+      ['leases', results.words!.leases],
+    ]);
+    const words = { ...results.words!, verdict: 'PASSED, WITH 2 DOUBLE HOLDS ALLOWED BY --fail-on lock' };
+    const passed: Results = { ...results, words, verdict: 'held', exitStatus: 0 };
+    expect(properties(passed).slice(0, 2)).toEqual([
+      ['verdict', words.verdict],
+      ['warning', words.verdict],
+    ]);
+    expect(junitXml(results)).toContain(
+      '<testcase classname="lock-torture" name="verdict"><failure message="VIOLATED: not safe on',
+    );
+  });
+
   it('an unknown run or checker is an error, never green and never skipped', () => {
-    const vacuous: Results = { ...held, verdict: 'unknown', exitStatus: 2, reasons: ['too few holds'] };
+    const words = { ...held.words!, verdict: 'CANNOT TELL' };
+    const vacuous: Results = { ...held, words, verdict: 'unknown', exitStatus: 2, reasons: ['too few holds'] };
     expect(cases(junitXml(vacuous)).at(-1)).toEqual(['verdict', 'error']);
-    expect(junitXml(vacuous)).toContain('message="unknown: too few holds"');
+    expect(junitXml(vacuous)).toContain('message="CANNOT TELL: too few holds"');
     const [first, ...others] = held.checkers;
     const unsure: Results = {
       ...vacuous,

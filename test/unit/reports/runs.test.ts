@@ -17,6 +17,9 @@ describe('the list of runs', () => {
     const rows = tagsOf(page).filter(({ attributes }) => attributes['data-verdict'] !== undefined);
     expect(rows.map(({ attributes }) => attributes['data-verdict'])).toEqual(['none', 'violated']);
     expect(page).toContain('2 runs: 1 violated, 1 none.');
+    expect(page).toContain('<span class="state bad">✗ VIOLATED: not safe on sentinel</span>');
+    const passed = runRow(sampleConfig, { ...input.results, words: undefined!, verdict: 'held' }, true);
+    expect(markupOf(runsPage([passed]))).toMatch(/data-verdict="passed"><td><span class="state doubt">! PASSED/);
     expect(page).toContain('exclusion broken ×2, stale holder ×1: failover-lost-write, client-paused');
     expect(page).toContain(`<a href="./${sampleConfig.runId}/report.html">`);
     expect(page).not.toContain('./later/');
@@ -34,7 +37,13 @@ describe('the list of runs', () => {
 describe('the summary in Markdown', () => {
   it('says verdict, properties, the first violations and the command', () => {
     const text = markdownSummary(input);
-    expect(text).toMatch(/^## ❌ lock-torture: violated\n/);
+    expect(text).toMatch(
+      /^## ❌ lock-torture: VIOLATED: not safe on sentinel .*\n\n- \*\*Lock\*\*: no .*\n- \*\*Deployment\*\*: Redis lost .*\n- \*\*Leases\*\*: /,
+    );
+    expect(text).toContain('\n    npm run torture -- --topology sentinel --seed 42 --times 20\n');
+    const words = { ...input.results.words!, verdict: 'PASSED, WITH 2 DOUBLE HOLDS ALLOWED BY --fail-on lock' };
+    const passed = markdownSummary({ ...input, results: { ...input.results, words, verdict: 'held', exitStatus: 0 } });
+    expect(passed).toMatch(/^## ⚠️ lock-torture: PASSED, WITH 2 DOUBLE HOLDS/);
     expect(text).toMatch(
       /^\| A lock was held by more clients .* \| ✗ exclusion broken: 2 \| First at 10\.388 s on lock:0/m,
     );

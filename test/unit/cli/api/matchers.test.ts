@@ -85,7 +85,8 @@ test('the message tells the violation that decided, and the command that repeats
   expect(message.split('\n')).toEqual([
     "expected no mistake of the lock's own",
     '',
-    'VIOLATED: it is violated',
+    'VIOLATED',
+    'it is violated',
     '',
     "exclusion, the lock's mistake: c1 and c2 both held lock:0",
     '  Proof: c1 certainly held it, and so did c2',
@@ -95,6 +96,10 @@ test('the message tells the violation that decided, and the command that repeats
     'Report: /runs/r/report.html',
     'Repeat: npx lock-torture --seed 1',
   ]);
+  const words = { verdict: 'VIOLATED by the lock', lock: 'its own.', deployment: 'kept all.', leases: 'none.' };
+  expect(matchers.toHold.call({}, { ...broken, words }).message()).toContain(
+    'VIOLATED by the lock\nLock: its own.\nDeployment: kept all.\nLeases: none.\nit is violated\n',
+  );
   expect(matchers.toHold.call({}, unknown).message()).toMatch(/^expected the lock to hold, and that cannot be told\n/);
 });
 

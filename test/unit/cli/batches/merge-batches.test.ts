@@ -41,6 +41,7 @@ const seriesRows = Array.from({ length: 10 }, (_, n) =>
     exitStatus: 0,
     headline: 'It held.',
     found: {},
+    stats: {},
     violations: [],
   } as never),
 );

@@ -21,6 +21,12 @@ function violation(text: string): Violation {
   };
 }
 
+const WORDS: Record<Results['verdict'], string> = {
+  held: 'HELD in 412 struck holds',
+  violated: 'VIOLATED: not safe on sentinel (a failover lost 3 grants)',
+  unknown: 'CANNOT TELL',
+};
+
 /** Results with these violations; without any they held, unless said otherwise. */
 export function results(violations: readonly string[], verdict?: Results['verdict']): Results {
   const told = verdict ?? (violations.length > 0 ? 'violated' : 'held');
@@ -31,6 +37,7 @@ export function results(violations: readonly string[], verdict?: Results['verdic
     runId: 'a-run',
     verdict: told,
     exitStatus: told === 'violated' ? 1 : told === 'unknown' ? 2 : 0,
+    words: { verdict: WORDS[told], lock: '', deployment: '', leases: '' },
     headline: `It ${told}.`,
     reasons: [],
     violations: violations.map(violation),

@@ -10,21 +10,21 @@ const violated = results(['stale client-paused', LOST, LOST, 'exclusion unexplai
 describe('a line for each run', () => {
   test('gravest class first, each with its causes', () => {
     expect(rowLine(row(2, violated), 5)).toBe(
-      'run 2 of 5, seed 41: violated, exclusion × 3 (failover-lost-write, unexplained), stale × 1 (client-paused)',
+      'run 2 of 5, seed 41: VIOLATED: not safe on sentinel, exclusion × 3 (failover-lost-write, unexplained), stale × 1 (client-paused)',
     );
   });
 
   test("the lock's mistakes before what others did, whatever their classes", () => {
     const mixed = results(['exclusion evicted deployment', 'exclusion unexplained', 'liveness key-never-expires lock']);
     expect(rowLine(row(1, mixed), 5)).toBe(
-      'run 1 of 5, seed 40: violated, liveness × 1 (key-never-expires), exclusion × 2 (unexplained, evicted)',
+      'run 1 of 5, seed 40: VIOLATED: not safe on sentinel, liveness × 1 (key-never-expires), exclusion × 2 (unexplained, evicted)',
     );
   });
 
   test('nothing found, no end in sight, cut short, could not run', () => {
-    expect(rowLine(row(1, results([])), undefined)).toBe('run 1, seed 40: held');
+    expect(rowLine(row(1, results([])), undefined)).toBe('run 1, seed 40: HELD in 412 struck holds');
     expect(rowLine(row(1, results([], 'unknown'), { cutShort: true }), 2)).toBe(
-      'run 1 of 2, seed 40: unknown (cut short)',
+      'run 1 of 2, seed 40: CANNOT TELL (cut short)',
     );
     expect(rowLine(row(1), 2)).toBe('run 1 of 2, seed 40: could not run');
   });
@@ -36,15 +36,15 @@ describe('the table', () => {
   test('for a terminal', () => {
     expect(summaryText(summary, '/runs/series/summary.md').split('\n')).toEqual([
       '',
-      'seed  verdict        found                     causes                                           exit  run',
-      '40    held                                                                                      0     run-1',
-      '41    violated       exclusion × 3, stale × 1  failover-lost-write, unexplained, client-paused  1     run-2',
-      '42    could not run                                                                             3     run-3',
+      'seed  verdict                         found                     causes                                           exit  run',
+      '40    HELD in 412 struck holds                                                                                   0     run-1',
+      '41    VIOLATED: not safe on sentinel  exclusion × 3, stale × 1  failover-lost-write, unexplained, client-paused  1     run-2',
+      '42    could not run                                                                                              3     run-3',
       '',
       '1 of 3 runs violated, 1 held, 1 could not run. Ended because one could not be set up (4 were to be made).',
       'Exit status 1: a property was violated.',
       '',
-      'First violated, seed 41: It violated.',
+      'First violated, seed 41: VIOLATED: not safe on sentinel (a failover lost 3 grants). It violated.',
       'Report: /runs/run-2/report.html',
       'Reproduce: npm run torture -- --seed 41',
       'Summary: /runs/series/summary.md',
@@ -52,11 +52,11 @@ describe('the table', () => {
   });
 
   test('as Markdown, each run linked to its report, nothing that breaks the table', () => {
-    const odd = { ...row(1, results([])), verdict: 'a|b' as never };
+    const odd = { ...row(1, results([])), inShort: 'a|b' };
     const text = summaryMarkdown(summarise([odd, row(2, violated)], { ended: 'complete', planned: 2 }), 'nightly');
     expect(text).toContain('# nightly\n');
     expect(text).toContain('| 40 | a\\|b |  |  | 0 | [run-1](../run-1/report.html) |');
-    expect(text).toContain('| 41 | violated | exclusion × 3, stale × 1 |');
+    expect(text).toContain('| 41 | VIOLATED: not safe on sentinel | exclusion × 3, stale × 1 |');
   });
 
   test('what a run says cannot act on the terminal', () => {
@@ -64,6 +64,15 @@ describe('the table', () => {
     const told = summaryText(summarise([odd, odd], { ended: 'complete', planned: 2 }));
     expect(told).toContain('red \u241b[31m');
   });
+});
+
+test('runs that all held are worth something together, and what is allowed is no holding', () => {
+  const held = row(1, { ...results([]), stats: { holds: 900, struckHolds: 30 } });
+  const told = (rows: (typeof held)[]) => summaryText(summarise(rows, { ended: 'complete', planned: rows.length }));
+  expect(told([held, held])).toContain('2 held.\nTogether: 0 of 60 struck holds violated; at most 4.9 % at 95 %.');
+  const passed = row(2, { ...results([LOST], 'held'), stats: { holds: 900, struckHolds: 30 } });
+  expect(told([held, passed])).toContain('0 of 2 runs violated, 1 held, 1 passed with what is allowed.\nExit status 0');
+  expect(told([held, row(2, violated)])).not.toContain('Together');
 });
 
 describe('how a series ended', () => {
