@@ -326,6 +326,10 @@ const descriptions: Record<string, Description> = {
       LOCKS,
     ),
   },
+  'granted-nobody': {
+    phrase: 'it granted nobody anything',
+    blame: NOT_PROVEN,
+  },
   'script-unknown': {
     phrase: 'the server does not know its script',
     blame: lock(

@@ -15,6 +15,7 @@ import type { History, HistoryEvent } from '../../harness/vocabulary/history.js'
 import type { Checker, CheckInput } from '../../harness/vocabulary/run.js';
 import type { Cause, CheckerFindings, Violation } from '../../harness/vocabulary/verdict.js';
 import { asksOf } from '../causes/asks.js';
+import { grantedNobody } from '../causes/granted-nobody.js';
 import { scriptUnknown } from '../causes/script-unknown.js';
 import { isLeftForEver, isStoredByAsking } from '../causes/stored-by-asking.js';
 import { unexplained } from '../causes/unexplained.js';
@@ -165,7 +166,8 @@ function deadlock(probe: ProbeEvent, recovered: Recovered, input: CheckInput): V
     // Those who were not done when all was healed may have held it, or waited, before the probe.
     blockerBetween(input, probe.key, dueNs(probe, input), probe.atNs) ??
     neverExpires(probe, recovered.atNs, input) ??
-    unknownScript(probe, input);
+    unknownScript(probe, input) ??
+    (doubtAboutProbe(probe, recovered.atNs, input) === undefined ? grantedNobody(input) : undefined);
   if (!proven && doubtAboutProbe(probe, recovered.atNs, input) !== undefined) return undefined;
   const why = probe.reason ? `: ${probe.reason}` : '';
   return {

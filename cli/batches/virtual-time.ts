@@ -9,7 +9,7 @@ import { type PrivateFolder, privateFolder } from '../../harness/machine/private
 import { createRunFolder, linkLatest } from '../../harness/record/store.js';
 import type { RunConfig } from '../../harness/vocabulary/run.js';
 import { freshId } from '../common/ids.js';
-import { putLockModule } from '../hunt/lock-module.js';
+import { putLoadedLock } from '../hunt/lock-module.js';
 import { CLIENT_ARGV } from '../hunt/schedule.js';
 import { coresOfThisProcess, WorldProcess } from '../hunt/world-process.js';
 import { judgeRun } from '../judge/judge.js';
@@ -70,7 +70,7 @@ export class VirtualTime implements AsyncDisposable {
     if (known) return known;
     const folder = join(this.scratch.path, `lock-${this.modules.size}`);
     mkdirSync(folder);
-    const module = putLockModule(lock, cwd, folder);
+    const module = putLoadedLock(lock, cwd, folder);
     this.modules.set(name, module);
     return module;
   }

@@ -23,7 +23,7 @@ import { type AskedHunt, addHuntFlags, askHunt, type HuntFlags } from '../hunt/f
 import { lessOf, playInWorld, scheduleOf, shrinkFinding } from '../hunt/hunt.js';
 import { configOf, scheduling } from '../hunt/hunt-command.js';
 import { keepFinding } from '../hunt/kept-finding.js';
-import { putLockModule } from '../hunt/lock-module.js';
+import { putLoadedLock } from '../hunt/lock-module.js';
 import { CLIENT_ARGV, fingerprintOf } from '../hunt/schedule.js';
 import type { Simulation } from '../hunt/simulation.js';
 import { coresOfThisProcess, EndlessScheduleError, WorldProcess } from '../hunt/world-process.js';
@@ -223,7 +223,7 @@ async function cellAtPlay(
   const asked = huntOf(cell, cwd);
   const workFolder = join(work, String(n));
   mkdirSync(workFolder, { recursive: true });
-  const lock = await putLockModule(asked.run.settings.lock, cwd, workFolder);
+  const lock = await putLoadedLock(asked.run.settings.lock, cwd, workFolder);
   const options = { workFolder, shim, lock };
   const cores = coresOfThisProcess();
   return {

@@ -17,6 +17,7 @@ const FOR_USERS = new Set([
   'StoreError',
   'HandshakeError',
   'UnfitLockError',
+  'LockBugError',
   'DeploymentError',
   'HostError',
   'LockSpecError',

@@ -21,7 +21,7 @@ import { failsBy, isOpen } from './failing.js';
 import { type AskedHunt, askHunt, HUNT, type HuntFlags } from './flags.js';
 import { type HuntTotals, hunt, lessOf, type NewFinding } from './hunt.js';
 import { findingText, keepFinding } from './kept-finding.js';
-import { putLockModule } from './lock-module.js';
+import { putLoadedLock } from './lock-module.js';
 import { CLEAN_START_MS, CLIENT_ARGV, type Discovery, fingerprintOf, type ScheduleResult } from './schedule.js';
 import { provideSimulation } from './simulation.js';
 import { coresOfThisProcess, WorldProcess } from './world-process.js';
@@ -56,7 +56,7 @@ export async function huntCommand(typed: HuntFlags, invocation: Invocation): Pro
   process.once('SIGINT', interrupted).once('SIGTERM', interrupted).on('SIGHUP', interrupted);
   const worlds: WorldProcess[] = [];
   try {
-    const lock = await putLockModule(settings.lock, where.cwd, work);
+    const lock = await putLoadedLock(settings.lock, where.cwd, work);
     const options = { workFolder: work, shim, lock };
     const cores = coresOfThisProcess();
     for (let n = 0; n < (asked.workers ?? cores.length); n++)

@@ -4,14 +4,28 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { externalLock } from '../../lock-impl/external/index.js';
 import { builtinLock, locks } from '../../lock-impl/index.js';
+import { BUNDLE } from '../run/bundle.js';
 import { withEsbuild } from '../run/esbuild.js';
-import { resolveLock } from '../run/lock-source.js';
+import { loadOnce } from '../run/load-once.js';
+import { isOnesOwn, resolveLock } from '../run/lock-source.js';
 import { NotSimulatedError } from './not-simulated.js';
 
 /** What a lock is that is none in JavaScript. */
 export function foreignProgramOf(lock: string): string {
   const project = externalLock(lock)?.project;
   return project ? `a program in another language (${project.what})` : 'a program that is no lock in JavaScript';
+}
+
+const CLIENT_MAIN = fileURLToPath(new URL('../../harness/client/main.js', import.meta.url));
+
+/** As `putLockModule`, of a lock that can be loaded and is one: rejects where that of a file of the user's is not so. */
+export async function putLoadedLock(lock: string, cwd: string, folder: string): Promise<string> {
+  const path = await putLockModule(lock, cwd, folder);
+  if (isOnesOwn(lock)) {
+    const clientArgv = [process.execPath, '--enable-source-maps', CLIENT_MAIN, join(folder, BUNDLE)];
+    await loadOnce({ clientArgv, spec: lock, cwd, folder });
+  }
+  return path;
 }
 
 /** Resolves with the module's path, below `folder`. Rejects, with one line for the user, where there is no such lock. */
@@ -30,7 +44,7 @@ export async function putLockModule(lock: string, cwd: string, folder: string): 
       if (externalLock(name)) throw refused();
       return undefined;
     },
-    clientMain: fileURLToPath(new URL('../../harness/client/main.js', import.meta.url)),
+    clientMain: CLIENT_MAIN,
     node: process.execPath,
     // Every client has them for itself, too, as processes have; and their clocks are to be the world's.
     withPackages: true,
@@ -46,6 +60,9 @@ export async function putLockModule(lock: string, cwd: string, folder: string): 
       absWorkingDir: dirname(entry),
       bundle: true,
       write: false,
+      outfile: path,
+      // Apart: the module is the same wherever its author keeps it.
+      sourcemap: 'external',
       format: 'cjs',
       platform: 'node',
       target: 'node20',
@@ -54,6 +71,6 @@ export async function putLockModule(lock: string, cwd: string, folder: string): 
       external: ['ioredis'],
     }),
   );
-  await writeFile(path, outputFiles[0]!.text);
+  for (const { path: to, contents } of outputFiles) await writeFile(to, contents);
   return path;
 }

@@ -2,6 +2,7 @@
 import { Ledger } from '../../harness/record/facts/ledger.js';
 import { writeMessages } from '../../harness/record/messages.js';
 import { writeJson } from '../../harness/record/store.js';
+import { endsFirstAnswers } from '../../harness/run/first-answers.js';
 import { carryOut, clientSlot, type Scene } from '../../harness/run/run.js';
 import { createRandom } from '../../harness/runtimes/random.js';
 import type { SimProgram } from '../../harness/runtimes/sim/client-process.js';
@@ -69,6 +70,8 @@ export async function playSchedule(
     return nemesis;
   };
   const act = scenario ? (scene: Scene) => playScenario(scenario, scene, folder) : order && guided;
+  // Of what is thrown before anything was granted it is told where; of what is thrown later a stack would be read by nobody.
+  Error.stackTraceLimit = STACK_FRAMES;
   try {
     const begin = () =>
       carryOut(config, plan, folder, {
@@ -82,12 +85,16 @@ export async function playSchedule(
         inVirtualTime: { warmUpMs: CLEAN_START_MS },
         say: () => {},
         ledger: new Ledger(),
+        onEvent: (event) => {
+          if (endsFirstAnswers(event)) Error.stackTraceLimit = 0;
+        },
         interrupt: new AbortController().signal,
       });
     await world.run(begin, parts.look);
   } catch (error) {
     if (!(error instanceof CourseCutError)) throw error;
   } finally {
+    Error.stackTraceLimit = 0;
     runtime.close();
     leave();
   }
@@ -100,6 +107,9 @@ export async function playSchedule(
     ...(course && { order: course.played }),
   };
 }
+
+/** Of a library's that the lock called, and the lock's own. */
+const STACK_FRAMES = 10;
 
 /** The same, but that is heard of when the deployment is ready. */
 function readied(kind: TopologyKind, ready: () => void): TopologyKind {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import * as ioredis from 'ioredis';
 import { judge } from '../../checkers/index.js';
 import { vacuity } from '../../checkers/worth/vacuity.js';
+import { placesIn } from '../../harness/client/bundled-places.js';
 import { clientInWorld } from '../../harness/client/in-world.js';
 import { writeJson } from '../../harness/record/store.js';
 import { resourceServer } from '../../harness/resource/server.js';
@@ -99,8 +100,10 @@ function pipesIn(workFolder: string): PipePool {
 function programOf(path: string): (argv: readonly string[]) => SimProgram | undefined {
   const load = locks.get(path) ?? lockModule(path, { ioredis });
   locks.set(path, load);
+  const thrownAt = placesIn(path);
   return ([program, script, ...args]) => {
-    if (program === CLIENT_ARGV[0]) return (ports) => clientInWorld(() => load(ports), 'the lock', ports);
+    if (program === CLIENT_ARGV[0])
+      return (ports) => clientInWorld(() => load(ports), 'the lock', { ...ports, thrownAt });
     if (script === FAILOVER_MANAGER) return (ports) => failoverManager((line) => ports.print(line));
     if (script === RESOURCE_SERVER) return (ports) => resourceInWorld(args, ports);
     return undefined;

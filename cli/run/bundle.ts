@@ -23,6 +23,9 @@ export class LockSpecError extends Error {
   override readonly name = 'LockSpecError';
 }
 
+/** The module that a lock's file became, below the folder that was asked for. */
+export const BUNDLE = 'lock.mjs';
+
 /** How a module of the user's is made one file. */
 export interface BundleContext {
   /** What paths in messages start from. */
@@ -53,7 +56,7 @@ export const MODULE_EXTENSIONS = Object.keys(LOADERS);
  * add-ons and packages that read their own files work.
  */
 export async function bundle(file: string, context: BundleContext, plugins: readonly Plugin[] = []): Promise<string> {
-  const outfile = join(context.outFolder, 'lock.mjs');
+  const outfile = join(context.outFolder, BUNDLE);
   await build(file, context, plugins, { outfile, sourcemap: 'inline' });
   return outfile;
 }

@@ -18,8 +18,10 @@ import { builtinLock } from '../../lock-impl/index.js';
 import { UsageError } from '../common/errors.js';
 import { freshId } from '../common/ids.js';
 import type { Say } from '../common/say.js';
+import { BUNDLE } from './bundle.js';
+import { loadOnce } from './load-once.js';
 import { LOCK_NAMES } from './lock-at-hand.js';
-import { type LockSource, resolveLock } from './lock-source.js';
+import { isOnesOwn, type LockSource, resolveLock } from './lock-source.js';
 import type { Machine } from './machine.js';
 import { IN_IMAGE } from './tool-image.js';
 
@@ -100,9 +102,6 @@ export function createPreparer(machine: Machine, base: string, say: Say) {
   };
 }
 
-/** The module that a lock's file became, below a run's folder. */
-export const BUNDLE = 'lock.mjs';
-
 type KeptLock = Pick<LockSource, 'clientArgv' | 'startsWithinMs'> & { bundle?: { path: string; code: Buffer } };
 
 async function readLock(request: RunRequest, folder: string, machine: Machine, say: Say): Promise<KeptLock> {
@@ -127,6 +126,7 @@ async function readLock(request: RunRequest, folder: string, machine: Machine, s
   const clientArgv = machine.toolImage ? here.map(inToolImage) : here;
   if (note !== undefined) say(note);
   if (kind !== 'file') return { clientArgv, startsWithinMs };
+  if (isOnesOwn(request.lock)) await loadOnce({ clientArgv: here, spec: request.lock, cwd: request.cwd, folder });
   const path = join(folder, BUNDLE);
   return { clientArgv, bundle: { path, code: await readFile(path) } };
 }

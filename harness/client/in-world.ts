@@ -14,6 +14,8 @@ import { topologyAccess } from './topology-access.js';
 export interface ClientPorts {
   print(line: string): void;
   stopHere(): Promise<void>;
+  /** Where in the author's sources it was thrown; undefined: that is not known. */
+  thrownAt(thrown: unknown): string | undefined;
 }
 
 /** Starts a client of the lock that `load` exports; the result is given every line of its standard input. `path`: for messages. */
@@ -25,6 +27,7 @@ export function clientInWorld(load: () => Record<string, unknown>, path: string,
     after,
     log,
     loadLock: async () => lockOf(load(), path),
+    thrownAt: ports.thrownAt,
     access: (topology, options, notices) => topologyAccess(topology, options, log, notices),
     resource: (at, timeoutMs) => new ResourceConnection(at, timeoutMs),
     stopHere: () => ports.stopHere(),

@@ -4,29 +4,43 @@
  *
  * It ends as soon as its standard input ends, whatever it is doing: a client never outlives the harness.
  */
-import { isAbsolute } from 'node:path';
+import { isAbsolute, resolve, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { LineSplitter } from '../runtimes/lines.js';
 import { after, nowNs, wallMs } from '../runtimes/process-time.js';
 import type { LockDefinition } from '../vocabulary/lock.js';
 import type { Request } from '../vocabulary/protocol.js';
 import { CommandLog } from './command-log.js';
-import { BadLockError, lockOf } from './load-lock.js';
+import { BadLockError, LOAD_ONLY, lockOf } from './load-lock.js';
 import { firstLine } from './outcome.js';
 import { ResourceConnection } from './resource-connection.js';
 import { Session } from './session.js';
+import { withPlace } from './session-reasons.js';
+import { thrownAt } from './thrown-at.js';
 import { topologyAccess } from './topology-access.js';
 
 const writeProtocol = takeStdout();
-const modulePath = process.argv[2];
-if (modulePath === undefined || process.argv.length > 3) {
-  process.stderr.write('usage: main.js <absolute path or file URL of a lock module>\n');
+const loadOnly = process.argv[2] === LOAD_ONLY;
+const [modulePath, ...more] = process.argv.slice(loadOnly ? 3 : 2);
+if (modulePath === undefined || more.length > 0) {
+  process.stderr.write(`usage: main.js [${LOAD_ONLY}] <absolute path or file URL of a lock module>\n`);
   process.exit(2);
 }
+
+/** The compiled programs, and the sources that their maps name. */
+const OURS = ['dist/harness/', 'harness/'].map((folder) => resolve(process.argv[1]!, '../../../..', folder) + sep);
 
 // Loading starts before init asks for it; what goes wrong is reported in the handshake.
 const loading = loadLock(modulePath);
 loading.catch(() => {});
+if (loadOnly) {
+  const said = await loading.then(
+    () => 'loaded',
+    (error: Error) => error.message,
+  );
+  await writeProtocol(`${said}\n`);
+  process.exit(said === 'loaded' ? 0 : 1);
+}
 
 const log = new CommandLog();
 const session = new Session({
@@ -35,6 +49,7 @@ const session = new Session({
   after,
   log,
   loadLock: () => loading,
+  thrownAt: (thrown) => thrownAt(thrown, isOurs),
   access: (topology, options, notices) => topologyAccess(topology, options, log, notices),
   resource: (at, timeoutMs) => new ResourceConnection(at, timeoutMs),
   stopHere: () => {
@@ -71,16 +86,14 @@ async function loadLock(path: string): Promise<LockDefinition> {
     module = await import(url);
   } catch (error) {
     process.stderr.write(`${(error as Error)?.stack ?? error}\n`);
-    throw new BadLockError(`${path} cannot be loaded: ${firstLine(error)}${placeOf(error)}`);
+    throw new BadLockError(withPlace(`${path} cannot be loaded: ${firstLine(error)}`, thrownAt(error, isOurs)));
   }
   return lockOf(module, path);
 }
 
-/** Where in the author's sources it was thrown, as their source maps say; empty where that is not known. */
-function placeOf(error: unknown): string {
-  const [, frame = ''] = /^ *at (.*)$/m.exec((error as Error | undefined)?.stack ?? '') ?? [];
-  const [at = ''] = /(?<=\()[^()]+:\d+:\d+(?=\)$)|^\S+:\d+:\d+$/.exec(frame) ?? [];
-  return at === '' || at.startsWith('node:') ? '' : ` (${at.replace(/^file:\/\//, '')})`;
+/** Whether a place in a stack is in the tool's own files. */
+function isOurs(place: string): boolean {
+  return OURS.some((folder) => place.startsWith(folder));
 }
 
 /**

@@ -5,11 +5,14 @@
  * connection was lost with one of its commands unanswered is `info`, and one of which nothing left this process, or was
  * refused by every server that it reached, failed.
  */
+import { asBug } from '../record/facts/bug.js';
 import type { SpansReconnect } from '../vocabulary/protocol.js';
 import { errorCode, isReplyError, noneDone, noneLeft, type OpCommands, spansReconnect } from './command-log.js';
 
 /** How a call of the lock's code ended. */
-export type Settled<T> = { returned: T } | { threw: unknown };
+export type Settled<T> =
+  | { returned: T }
+  | { threw: unknown /** What was thrown, if it is a mistake in the lock's program. */; bug?: string | undefined };
 
 export type CallOutcome<T> = { type: 'ok'; value: T } | { type: 'fail' | 'info'; reason: string };
 
@@ -29,6 +32,8 @@ export function callOutcome<T, Granted extends T>(
     const reason = refusalReason(settled.threw);
     if (reason !== undefined) return { type: 'fail', reason };
     if (noneLeft(commands)) return { type: 'fail', reason: 'unreachable' };
+    const { bug } = settled;
+    if (bug !== undefined) return { type: noneDone(commands) ? 'fail' : 'info', reason: asBug(bug) };
     if (noneDone(commands)) return { type: 'fail', reason: refusedBecause(settled.threw) };
     return { type: 'info', reason: firstLine(settled.threw) };
   }

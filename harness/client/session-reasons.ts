@@ -1,5 +1,6 @@
 /** What a session says where it could not do what it was asked, or a lock returned what is no hold. */
 import { type CallOutcome, firstLine } from './outcome.js';
+import { programmingError } from './programming-error.js';
 
 type Refusal = Extract<CallOutcome<never>, { reason: string }>;
 
@@ -9,10 +10,28 @@ export function unknownHold(id: number): Refusal {
   return { type: 'fail', reason: `unknown-hold: ${id}` };
 }
 
-/** `unreachable: ...` where a server could not be reached (trying again may help), `lock: ...` where the lock is wrong. */
-export function handshakeReason(error: unknown): string {
-  const kind = (error as Error | undefined)?.name === 'UnreachableError' ? 'unreachable' : 'lock';
-  return `${kind}: ${firstLine(error)}`;
+/**
+ * `unreachable: ...` where a server could not be reached (trying again may help), `lock: ...` where the lock is wrong. `place`: where
+ * it was thrown.
+ */
+export function handshakeReason(error: unknown, place: string | undefined): string {
+  const name = (error as Error | undefined)?.name;
+  if (name === 'UnreachableError') return `unreachable: ${firstLine(error)}`;
+  if (name === 'BadLockError') return `lock: ${firstLine(error)}`;
+  return `lock: ${withPlace(`its connect() threw ${programmingError(error) ?? firstLine(error)}`, place)}`;
+}
+
+/** What was thrown, and where, if it is a mistake in the lock's program. */
+export function bugThrown(thrown: unknown, thrownAt: (thrown: unknown) => string | undefined): string | undefined {
+  const what = programmingError(thrown);
+  return what === undefined ? undefined : withPlace(what, thrownAt(thrown));
+}
+
+/** Of a long one the place must not be cut off, where a line is. */
+const LONGEST_WHAT = 180;
+
+export function withPlace(what: string, place: string | undefined): string {
+  return place === undefined ? what : `${what.slice(0, LONGEST_WHAT)} (${place})`;
 }
 
 export function whatIsWrongWith(hold: unknown): string | undefined {

@@ -6,6 +6,7 @@
  * Reading lines, ending the process and reaching Redis are the caller's.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { asBug } from '../record/facts/bug.js';
 import type { LockClient, LockDefinition, LockHold, TopologyAccess } from '../vocabulary/lock.js';
 import type {
   AcquireValue,
@@ -21,7 +22,7 @@ import { type CommandLog, grantSentNs, type OpCommands } from './command-log.js'
 import { BadLockError } from './load-lock.js';
 import { type CallOutcome, callOutcome, firstLine, type Settled } from './outcome.js';
 import type { ResourceConnection } from './resource-connection.js';
-import { handshakeReason, notConnected, unknownHold, whatIsWrongWith } from './session-reasons.js';
+import { bugThrown, handshakeReason, notConnected, unknownHold, whatIsWrongWith } from './session-reasons.js';
 import type { LockNotices } from './topology-access.js';
 
 /** What a session needs of the process around it. */
@@ -36,6 +37,8 @@ export interface SessionPorts {
   write(line: Response | Notice): Promise<void>;
   log: CommandLog;
   loadLock(): Promise<LockDefinition>;
+  /** Where in the author's sources it was thrown; undefined: that is not known. */
+  thrownAt(thrown: unknown): string | undefined;
   access(topology: TopologyDescription, options: ClientOptions, notices: LockNotices): TopologyAccess;
   /** A connection to what the lock protects. */
   resource(at: Endpoint, timeoutMs: number): ResourceConnection;
@@ -147,7 +150,7 @@ export class Session {
       if (lock.keys) value.keys = [...lock.keys];
       return { type: 'ok', value };
     } catch (error) {
-      return { type: 'fail', reason: handshakeReason(error) };
+      return { type: 'fail', reason: handshakeReason(error, this.#ports.thrownAt(error)) };
     }
   }
 
@@ -176,7 +179,7 @@ export class Session {
 
     const hold = outcome.value;
     const wrong = whatIsWrongWith(hold);
-    if (wrong) return { type: 'info', reason: `acquire ${wrong}`, began, ended };
+    if (wrong) return { type: 'info', reason: asBug(`acquire ${wrong}`), began, ended };
     this.#held.set(id, { id, key, hold });
     const value: AcquireValue = {};
     if (hold.token !== undefined) value.token = hold.token;
@@ -286,7 +289,7 @@ export class Session {
       settled = { returned };
     } catch (threw) {
       ended = nowNs();
-      settled = { threw };
+      settled = { threw, bug: bugThrown(threw, this.#ports.thrownAt) };
     } finally {
       log.end(commands);
       this.#running.delete(running);

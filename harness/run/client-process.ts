@@ -64,6 +64,8 @@ export type Reply = { type: 'ok' | 'fail' | 'info'; unanswered?: true } & Omit<C
 /** The program did not shake hands as the protocol says; the message names what it said. */
 export class HandshakeError extends Error {
   override name = 'HandshakeError';
+  /** The host on which the program ended by itself; absent: it did not. */
+  diedOn?: string;
 }
 
 export interface ClientProcessOptions {
@@ -92,6 +94,8 @@ export class ClientProcess {
   readonly process: HostProcess;
   features: readonly string[] = [];
   gone = false;
+  /** Of a process that ended by itself. */
+  private ownStatus: number | undefined;
   private readonly pending = new Map<number, (reply: Reply) => void>();
   private nextId = FIRST_REQUEST_ID;
   private rest: Buffer = Buffer.alloc(0);
@@ -108,6 +112,7 @@ export class ClientProcess {
     this.process.stdout.on('data', (chunk: Buffer) => this.read(chunk));
     void this.process.exited.then((exit) => {
       this.gone = true;
+      this.ownStatus = exit.code ?? undefined;
       this.abandon(`client exited (${exit.signal ?? exit.code})`);
       options.onExit(exit);
     });
@@ -123,6 +128,10 @@ export class ClientProcess {
       throw new HandshakeError(
         `the lock client did not answer init within ${this.startMs} ms; if it takes long to start, let it say so first ({"type":"starting","withinMs":60000}), or give --starts-within 60s`,
       );
+    if (reply.type !== 'ok' && this.ownStatus !== undefined) {
+      const died = `your lock's program ended before it was ready, with exit status ${this.ownStatus}`;
+      throw Object.assign(new HandshakeError(died), { diedOn: this.host.name });
+    }
     if (reply.type !== 'ok') throw new HandshakeError(`the lock client could not start: ${reply.reason ?? reply.type}`);
     const { value: hello, problem } = conform(helloSchema, reply);
     if (problem !== undefined) {

@@ -273,7 +273,8 @@ export class ClientSlot {
         await this.bringUp();
       } catch (error) {
         if (!(error instanceof HandshakeError)) throw error;
-        if (!this.saidStuck) this.options.say(`${this.host.name} cannot come back, trying on: ${error.message}`);
+        if (!this.saidStuck && !stopping.aborted)
+          this.options.say(`${this.host.name} cannot come back, trying on: ${error.message}`);
         this.saidStuck = true;
         await this.options.clock.sleep(RESTART_PAUSE_MS, stopping);
       }

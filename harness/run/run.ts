@@ -23,9 +23,11 @@ import type { RunConfig } from '../vocabulary/run.js';
 import type { Random } from '../vocabulary/time.js';
 import type { Endpoint, Topology, TopologyKind } from '../vocabulary/topology.js';
 import type { Workload } from '../vocabulary/workload.js';
-import type { ProbeResult } from './client-slot.js';
 import { readBoth, watchDisturbances } from './disturbances.js';
+import { FirstAnswers } from './first-answers.js';
+import { toldToAuthor } from './lock-errors.js';
 import { observe } from './observer.js';
+import { probeLiveness } from './probe-liveness.js';
 import { Scheduler } from './scheduler.js';
 import { scriptsOf } from './scripts.js';
 import { watchServers } from './server-deaths.js';
@@ -66,12 +68,12 @@ export interface Scene {
   interrupt: AbortSignal;
 }
 
+/** With what the run itself adds. */
+type Parts = RunParts & { answers: FirstAnswers };
+
 export const WARM_UP_MS = 1_500;
 const READY_TIMEOUT_MS = 20_000;
 const RECOVERY_TIMEOUT_MS = 20_000;
-/** What a lock may take beyond its lease until it can be acquired again. */
-const LIVENESS_GRACE_MS = 2_000;
-const PROBE_WAIT_MS = 500;
 const COMMAND_TIMEOUT_MS = 500;
 /** What a lock may take that tries five nodes, twice, some of them dead. */
 const OPERATION_GRACE_MS = 4_000;
@@ -87,8 +89,12 @@ export async function carryOut(config: RunConfig, plan: Plan, folder: string, gi
   const recorder = new Recorder(folder, clock, { atOnce: !given.inVirtualTime });
   const { trouble } = recorder;
   trouble.addEventListener('abort', () => say(`ending the run: ${trouble.reason}`));
-  const parts = { ...given, interrupt: AbortSignal.any([given.interrupt, trouble]) };
+  // A play asks one client after the other: the first that meets a mistake is enough.
+  const answers = new FirstAnswers(config.scenario === undefined ? config.clients : 1);
+  const interrupt = AbortSignal.any([given.interrupt, trouble, answers.hopeless]);
+  const parts: Parts = { ...given, interrupt, answers };
   recorder.subscribe((event) => parts.ledger.event(event));
+  recorder.subscribe((event) => answers.event(event));
   if (parts.onEvent) recorder.subscribe(parts.onEvent);
   const phase = (name: Phase) => recorder.record({ type: 'phase', phase: name });
   try {
@@ -138,6 +144,7 @@ export async function carryOut(config: RunConfig, plan: Plan, folder: string, gi
 
     phase('heal');
     await nemesis.stop();
+    answers.hopeless.throwIfAborted();
     for (const trouble of await nemesis.unhealed()) recordUnhealed(recorder, trouble);
 
     phase('recovery');
@@ -156,11 +163,11 @@ export async function carryOut(config: RunConfig, plan: Plan, folder: string, gi
           ? 'healed and recovered; probing that every lock can be acquired again'
           : `not recovered: ${missing.join('; ')}`,
       );
-      await probeLiveness(config, parts, recorder, scheduler, handshake);
+      await probeLiveness(config, handshake, { clock, workload: parts.workload, recorder, scheduler });
     }
     phase('end');
   } catch (error) {
-    throw asStoreError(error);
+    throw toldToAuthor(asStoreError(error), { folder, cwd: config.cwd });
   } finally {
     recorder.close();
   }
@@ -170,14 +177,33 @@ export async function carryOut(config: RunConfig, plan: Plan, folder: string, gi
 async function tortureAct(
   config: RunConfig,
   plan: Plan,
-  { runtime: { clock }, startNemesis, inVirtualTime }: RunParts,
+  { runtime: { clock }, startNemesis, inVirtualTime, answers, say }: Parts,
   { scheduler, faults, interrupt }: Scene,
   phase: (name: Phase) => void,
 ): Promise<NemesisRun> {
   const { warmUpMs } = inVirtualTime ?? { warmUpMs: WARM_UP_MS };
   phase('warm-up');
+  const beganNs = clock.nowNs();
   scheduler.runScripts();
   await clock.sleep(warmUpMs, interrupt);
+  answers.hopeless.throwIfAborted();
+  if (!interrupt.aborted && !answers.over.aborted) {
+    const longestAnswerMs = config.waitMs + Math.max(OPERATION_GRACE_MS, scheduler.lock!.answersWithinMs ?? 0);
+    const grants = await answers.firstGrant({
+      beganNs,
+      dueMs: config.leaseMs + declaredMs(scheduler.lock!.deadlines, config.leaseMs),
+      longestAnswerMs,
+      isProgram: config.lock.startsWith('cmd:'),
+      ...{ clock, interrupt, say },
+    });
+    answers.hopeless.throwIfAborted();
+    if (!grants) {
+      // What a program did wrong says more than that nobody was granted anything.
+      if (answers.mistake !== undefined) throw answers.mistake;
+      phase('torture');
+      return startNemesis({ ...plan, steps: [] }, faults);
+    }
+  }
 
   phase('torture');
   const nemesis = startNemesis(plan, faults);
@@ -304,42 +330,6 @@ function recordUnhealed(recorder: Recorder, trouble: string): void {
     effects: [],
     mishap: 'unhealed',
   });
-}
-
-/**
- * Every key must be acquired again once a lease and the declared deadlines are over, within a grace: each by one client. Of what
- * the lock protects the value is read, so that the last writes are looked at too. All permits of a semaphore are wanted at once.
- */
-async function probeLiveness(
-  config: RunConfig,
-  parts: RunParts,
-  recorder: Recorder,
-  scheduler: Scheduler,
-  lock: HandshakeValue,
-): Promise<void> {
-  const { clock } = parts.runtime;
-  const beganNs = clock.nowNs();
-  const dueNs = beganNs + (config.leaseMs + declaredMs(lock.deadlines, config.leaseMs)) * 1e6;
-  const giveUpNs = dueNs + LIVENESS_GRACE_MS * 1e6;
-  const probe = { waitMs: PROBE_WAIT_MS, dueNs, giveUpNs, ...(parts.workload.resource && { read: true }) };
-  const record = (key: string, result: ProbeResult) =>
-    recorder.record({ type: 'probe', key, ...result, afterMs: Math.round((clock.nowNs() - beganNs) / 1e6) });
-  const { model = parts.workload.model } = lock;
-  if (model.kind === 'semaphore' && model.permits <= config.clients) {
-    for (const key of config.keys)
-      for (const result of await scheduler.probeTogether(model.permits, key, probe)) record(key, result);
-    return;
-  }
-  const bySlot = new Map<number, string[]>();
-  config.keys.forEach((key, n) => {
-    const slot = n % config.clients;
-    bySlot.set(slot, [...(bySlot.get(slot) ?? []), key]);
-  });
-  await Promise.all(
-    [...bySlot].map(async ([slot, keys]) => {
-      for (const key of keys) record(key, await scheduler.probe(slot, key, probe));
-    }),
-  );
 }
 
 function describe(topology: Topology, service: string): string {

@@ -11,6 +11,14 @@ export function lastWords(log: string): string {
   return words.join(' | ').slice(-LONGEST_LAST_WORDS);
 }
 
+/** How an error begins on the standard error of most languages. */
+const ERROR = /^[\w.:]*(Error|Exception|panic)\b/;
+
+/** What a program died of, by what it said last: the line of an error, else its last words. */
+export function diedOf(log: string): string {
+  return log.split('\n').findLast((line) => ERROR.test(line)) ?? lastWords(log);
+}
+
 /** How a server ended by itself, with its own last words, in one line. */
 export async function obituaryOf(host: Host, exit: ProcessExit): Promise<string> {
   const how =

@@ -27,7 +27,12 @@ describe('programs that misbehave in the handshake', () => {
 
   test.each([
     ['prints garbage', 'echo "hello world"; cat >/dev/null', /first line is not protocol: hello world/],
-    ['dies', 'exit 7', /could not start: client exited \(7\)/],
+    ['dies', 'exit 7', /your lock's program ended before it was ready, with exit status 7\n/],
+    [
+      'dies of something',
+      'echo "Traceback (most recent call last):" >&2; echo "NameError: name x is not defined" >&2; exit 1',
+      /ended before it was ready, with exit status 1; its last words: NameError: name x is not defined \(all of them in logs\/c\d\.log\)\n/,
+    ],
     [
       'refuses',
       `read line; echo '{"id":0,"type":"fail","reason":"no licence"}'; cat >/dev/null`,

@@ -44,12 +44,12 @@ describe('handshake', () => {
   });
 
   test.each([
-    ['no-default.mjs', /^lock: .*no-default\.mjs: there is no default export; a lock module ends in/],
+    ['no-default.mjs', /^lock: .*no-default\.mjs: there is no default export, only lock; a lock module ends in/],
     ['no-connect.mjs', /no function `connect`/],
     ['bad-topologies.mjs', /`topologies` is not an array of strings/],
     ['throws-while-loading.mjs', /cannot be loaded: cannot even load \(\/.*\/throws-while-loading\.mjs:\d+:\d+\)$/],
     ['not-there.mjs', /cannot be loaded: Cannot find module/],
-    ['connect-fails.mjs', /^lock: no licence key$/],
+    ['connect-fails.mjs', /^lock: its connect\(\) threw no licence key \(\/.*\/connect-fails\.mjs:4:11\)$/],
   ])('fails with a clear reason: %s', async (file, reason) => {
     await using client = startClient(fixture(file));
     const answer = await client.init(nowhere);
@@ -87,10 +87,10 @@ describe('what the lock does becomes what the client says', () => {
   test.each([
     ['throws', 'info', 'first line'],
     ['throws-undefined', 'info', 'undefined'],
-    ['no-release', 'info', 'acquire returned a hold without a function `release`'],
-    ['no-object', 'info', 'acquire returned string, not a hold or null'],
-    ['bad-token', 'info', 'acquire returned a hold whose token is not a number'],
-    ['bigint-token', 'info', 'acquire returned a hold whose token is not a number'],
+    ['no-release', 'info', 'bug: acquire returned a hold without a function `release`'],
+    ['no-object', 'info', 'bug: acquire returned string, not a hold or null'],
+    ['bad-token', 'info', 'bug: acquire returned a hold whose token is not a number'],
+    ['bigint-token', 'info', 'bug: acquire returned a hold whose token is not a number'],
   ])('acquire: %s', async (key, type, reason) => {
     await using client = await connectedClient(fixture('misbehaving.mjs'), nowhere);
     expect(await client.acquire(key)).toMatchObject({ type, reason });

@@ -102,7 +102,7 @@ const BY_CAUSE: Record<BlameName, readonly string[]> = {
   ],
   lease: ['client-paused', 'client-slow', 'loss-ignored'],
   // Whether the lock could have told its client depends on the holds; whether it looked in time, on what servers carried out.
-  unexplained: ['unexplained', 'client-cut-off', 'granted-late'],
+  unexplained: ['unexplained', 'client-cut-off', 'granted-late', 'granted-nobody'],
 };
 
 describe('every cause', () => {

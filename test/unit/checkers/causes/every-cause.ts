@@ -77,6 +77,10 @@ export const WITHOUT_ORACLE: Readonly<Record<string, { why: string; tests: strin
     why: 'the queue of the model has no time of its own',
     tests: 'causes/place-lost.test.ts',
   },
+  'granted-nobody': {
+    why: 'every model of a lock grants something',
+    tests: 'causes/granted-nobody.test.ts',
+  },
   'script-unknown': {
     why: 'no model has scripts that a server may know or not, and MONITOR does not show what it answered',
     tests: 'causes/script-unknown.test.ts',

@@ -3,6 +3,10 @@ import { lockOf } from '../../../../harness/client/load-lock.js';
 
 const lock = { name: 'x', connect: async () => ({ acquire: async () => null }) };
 
+function makeLock() {
+  return lock;
+}
+
 test('takes a default export, also that of a CommonJS module compiled from one', () => {
   expect(lockOf({ default: lock }, 'a.ts')).toBe(lock);
   expect(lockOf({ default: { default: lock } }, 'a.cjs')).toBe(lock);
@@ -10,6 +14,10 @@ test('takes a default export, also that of a CommonJS module compiled from one',
 
 test.each([
   [{}, 'there is no default export'],
+  [{ lock }, 'there is no default export, only lock'],
+  [{ default: class Lock {} }, 'the default export is the class Lock, not a lock'],
+  [{ default: makeLock }, 'the default export is a function makeLock, not a lock'],
+  [{ default: Promise.resolve(lock) }, 'the default export is a promise, not a lock: await it'],
   [{ default: null }, 'the default export is null, not a lock'],
   [{ default: () => lock }, 'the default export is a function, not a lock'],
   [{ default: { name: 'x' } }, 'the default export has no function `connect`'],

@@ -12,6 +12,7 @@ async function connected(lock: (notices: LockNotices, send: (command: string) =>
   const ports: SessionPorts = {
     nowNs: () => 1,
     wallMs: () => 1,
+    thrownAt: () => undefined,
     after: () => () => {},
     stopHere: () => {
       said.push('stopped');
