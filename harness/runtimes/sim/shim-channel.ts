@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { closeSync, constants, mkdirSync, openSync, readSync, writeSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { ProcessExit } from '../../vocabulary/host.js';
 import { DISK_NEWS, type DiskNews, diskNewsIn } from './disk-news.js';
 
@@ -109,6 +109,8 @@ export class ShimChannel {
       try {
         return spawn(argv[0]!, argv.slice(1), {
           cwd,
+          // It tells by what path it was called (INFO): the same wherever it lies.
+          argv0: basename(argv[0]!),
           env: { ...env, SIM_PIPES: '3,4', SIM_PARENT: String(process.pid), SIM_NOW: String(nowNs) },
           stdio: ['ignore', logFd, logFd, ...theirs],
         });

@@ -1,7 +1,7 @@
 /** Servers that are started once for many schedules, with the real redis-server. */
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { privateFolder } from '../../../../../harness/machine/private-folder.js';
 import { cacheFolder, findRedis } from '../../../../../harness/machine/redis-binary.js';
@@ -123,4 +123,24 @@ test('a copy has its own of a file that another has taken the name of', { tags: 
   });
   for (const server of [original, ...copies]) goesOn(server);
   for (const server of [...copies, original]) server.kill();
+});
+
+test.runIf(haveNativeParts)('what it tells of itself is the same wherever the program lies', async () => {
+  using cache = privateFolder(join(tmpdir(), 'lock-torture-elsewhere'));
+  const redis = await findRedis({ cacheFolder: cacheFolder(), say: () => {} });
+  const told = async (folder: string, path: string) => {
+    mkdirSync(folder);
+    const server = await alone(folder, { ...redis, path }, 'protected-mode no\n');
+    const at = (ms: number, heard: Heard[]) => server.exchange(frameOf(BEGIN_NS + ms * 1e6, heard));
+    // What it listens at has a number, from 1 on.
+    at(1001, [{ kind: 'accepted', id: 1, connection: CLIENT, address: '10.77.0.3', port: 1 }]);
+    const said = answer(at(1002, asks('INFO server')));
+    server.kill();
+    return said;
+  };
+  const elsewhere = join(cache.path, basename(redis.path));
+  symlinkSync(redis.path, elsewhere);
+  const here = await told(join(cache.path, 'one'), redis.path);
+  expect(here).toContain('executable:');
+  expect(await told(join(cache.path, 'other'), elsewhere)).toBe(here);
 });
