@@ -19,12 +19,11 @@ const MANIFEST = join(PROJECT, 'harness/native/prebuilt.json');
 /** The oldest that is promised: what the programs of Node 20 ask for. */
 const GLIBC = '2.28';
 const TARGETS = { 'linux-x64': 'x86_64-linux-gnu', 'linux-arm64': 'aarch64-linux-gnu' };
-/** A simulation is of x64. */
 const PARTS = {
-  'clock-shim': { file: 'clock-shim.so', flags: ['-shared', '-fPIC'], targets: ['linux-x64', 'linux-arm64'] },
-  'durable-shim': { file: 'durable-shim.so', flags: ['-shared', '-fPIC'], targets: ['linux-x64', 'linux-arm64'] },
-  'link-shaper': { file: 'link-shaper', flags: [], targets: ['linux-x64', 'linux-arm64'] },
-  'sim-shim': { file: 'sim-shim.so', flags: ['-shared', '-fPIC'], targets: ['linux-x64'] },
+  'clock-shim': { file: 'clock-shim.so', flags: ['-shared', '-fPIC'] },
+  'durable-shim': { file: 'durable-shim.so', flags: ['-shared', '-fPIC'] },
+  'link-shaper': { file: 'link-shaper', flags: [] },
+  'sim-shim': { file: 'sim-shim.so', flags: ['-shared', '-fPIC'] },
 };
 
 const zig = [process.env.ZIG_PYTHON ?? 'python3', '-m', 'ziglang'];
@@ -34,10 +33,10 @@ const sha256 = (path) => createHash('sha256').update(readFileSync(path)).digest(
 /** Compiles everything into `folder`; resolves with the manifest. */
 function build(folder) {
   const manifest = { compiler: `zig ${run([...zig, 'version']).trim()}`, glibc: GLIBC, parts: {} };
-  for (const [name, { file, flags, targets }] of Object.entries(PARTS)) {
+  for (const [name, { file, flags }] of Object.entries(PARTS)) {
     const source = `harness/native/${name}.c`;
     manifest.parts[name] = { source: sha256(join(PROJECT, source)) };
-    for (const target of targets) {
+    for (const target of Object.keys(TARGETS)) {
       const made = join(folder, `${target}-${file}`);
       // Paths and build ids would differ from machine to machine.
       const same = ['-s', '-Wl,--build-id=none', '-fno-sanitize=all', `-target`, `${TARGETS[target]}.${GLIBC}`];
@@ -60,8 +59,8 @@ try {
       process.exitCode = 1;
     }
   } else {
-    for (const { file, targets } of Object.values(PARTS))
-      for (const target of targets) {
+    for (const { file } of Object.values(PARTS))
+      for (const target of Object.keys(TARGETS)) {
         const path = join(PROJECT, 'packages', target, file);
         copyFileSync(join(folder, `${target}-${file}`), path);
         chmodSync(path, 0o755);

@@ -102,8 +102,12 @@ export function differenceWords(course: SameOrNot, changed: readonly string[]): 
 /** Lines about how it differs, and what of what decides it has changed; none where every byte is the same. */
 export function differenceLines(course: SameOrNot, then: Pins, now: Pins): string[] {
   if (course.is === 'same') return [];
-  return [...whereLines(course), whyLine(changedSince(then, now))];
+  const isRandom = [then, now].some(({ addressing }) => addressing === 'random');
+  return [...whereLines(course), whyLine(changedSince(then, now)), ...(isRandom ? [RANDOM_ADDRESSES] : [])];
 }
+
+const RANDOM_ADDRESSES =
+  'servers have other addresses in each start where a machine refuses to fix them: what a script makes of the order of a table whose keys are objects may be another';
 
 function whereLines(course: Exclude<SameOrNot, { is: 'same' }>): string[] {
   switch (course.is) {

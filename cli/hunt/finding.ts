@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { addressing } from '../../harness/machine/sim-shim.js';
 import { conform } from '../../harness/record/schemas/conform.js';
 import { type HuntFinding, huntFindingSchema } from '../../harness/record/schemas/hunt-finding.js';
 import { readJson } from '../../harness/record/store.js';
@@ -33,6 +34,7 @@ export function pinsOf(lock: string, server: string, shim: string): Pins {
     server: hashOf([server]),
     shim: hashOf([shim]),
     harness: harnessHash(),
+    addressing: addressing(),
   };
 }
 

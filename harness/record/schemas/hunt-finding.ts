@@ -25,6 +25,8 @@ export const huntFindingSchema = z.object({
     shim: text,
     /** Of this tool, all that a world is made of; absent: it was kept before that was said. */
     harness: text.optional(),
+    /** Whether servers have the same addresses in each start: `fixed` or `random`; absent as before. */
+    addressing: text.optional(),
   }),
 });
 

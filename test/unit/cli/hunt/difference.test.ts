@@ -32,6 +32,19 @@ it('says at which message it differs first, as it was and as it is, and what has
   expect(differenceLines(course, pins, pins).at(-1)).toMatch(/^nothing that is pinned has changed: /);
 });
 
+it('says what may hang on addresses where they were not fixed, then or now, and nowhere else', () => {
+  const course = comparePlays(kept('d', message(1, get)), kept('e', message(1, del)));
+  const random = { ...pins, addressing: 'random' };
+  const told = /^servers have other addresses in each start where a machine refuses to fix them: /;
+  expect(differenceLines(course, random, random).at(-1)).toMatch(told);
+  expect(differenceLines(course, { ...pins, addressing: 'fixed' }, random).slice(-2)).toEqual([
+    'not as it was when this was found: addressing (fixed, now random)',
+    expect.stringMatching(told),
+  ]);
+  expect(differenceLines(course, pins, pins).join()).not.toContain('addresses');
+  expect(differenceLines({ is: 'same' }, random, random)).toEqual([]);
+});
+
 it.each([
   ['comes later', message(2, get, { arrivedNs: 9e6 })],
   ['never comes', message(2, get, { arrivedNs: undefined })],

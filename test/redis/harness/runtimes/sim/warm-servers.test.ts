@@ -125,7 +125,7 @@ test('a copy has its own of a file that another has taken the name of', { tags: 
   for (const server of [...copies, original]) server.kill();
 });
 
-test.runIf(haveNativeParts)('what it tells of itself is the same wherever the program lies', async () => {
+test('what it tells of itself is the same wherever the program lies', { tags: ['native'] }, async () => {
   using cache = privateFolder(join(tmpdir(), 'lock-torture-elsewhere'));
   const redis = await findRedis({ cacheFolder: cacheFolder(), say: () => {} });
   const told = async (folder: string, path: string) => {
