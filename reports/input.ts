@@ -6,6 +6,13 @@ import type { RunConfig } from '../harness/vocabulary/run.js';
 import type { Setting } from '../harness/vocabulary/topology.js';
 import type { Hold, Results } from '../harness/vocabulary/verdict.js';
 
+/** Commands as they are pasted. */
+export interface CommandsOfRun {
+  /** Absent: what repeats the run says all that can be had. */
+  replay?: string;
+  check: string;
+}
+
 export interface ReportInput {
   config: RunConfig;
   plan: Plan;
@@ -18,6 +25,8 @@ export interface ReportInput {
   serverVersion: string;
   /** Of a simulated run that kept them: every message, with what became of it. */
   messages?: readonly Message[];
+  /** What is typed to see it again, where its folder is now. */
+  again?: CommandsOfRun;
   /** Files of the run's folder that a report may lead to, relative to it: `history.jsonl`, `logs/r1.log`. */
   files?: readonly string[];
 }

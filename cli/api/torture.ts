@@ -1,7 +1,9 @@
 /** What tests call: a run, a scenario, and the judgement of a run that was recorded. */
+import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Settings } from '../../harness/vocabulary/settings.js';
 import type { JsonSummary } from '../../harness/vocabulary/verdict.js';
+import { commandIn } from '../common/reproduce.js';
 import { flagsOf } from '../common/settings.js';
 import { type CallOptions, callInTurn, callTool, LockTortureError, type Told } from './tool.js';
 
@@ -36,7 +38,7 @@ export async function torture(options: TortureOptions = {}): Promise<TortureResu
   const { cwd, signal, onProgress, queue, config, ...settings } = options;
   const configured = config === false ? ['--no-config'] : config === undefined ? [] : [`--config=${config}`];
   const told = await callInTurn([...flags(settings), ...configured], { cwd, signal, onProgress, queue });
-  return resultAmong(told);
+  return typedFrom(cwd, resultAmong(told));
 }
 
 /** Plays one scenario (docs/scenarios.md). Resolves and rejects as `torture` does. */
@@ -47,13 +49,19 @@ export async function scenario(name: string, options: ScenarioOptions = {}): Pro
   const row = told.find(({ type }) => type === 'run');
   if (typeof row?.folder !== 'string') throw new LockTortureError(`scenario ${name} could not run: ${row?.why}`);
   const { claim, went, why } = row as Told & Pick<ScenarioResult, 'claim' | 'went' | 'why'>;
-  return { ...(await check(row.folder, calling)), scenario: name, claim, went, why };
+  return { ...typedFrom(cwd, await check(row.folder, calling)), scenario: name, claim, went, why };
 }
 
 /** Judges a recorded run again: a folder, an id, or `latest`. Resolves and rejects as `torture` does. */
 export async function check(run: string | URL = 'latest', options: CallOptions = {}): Promise<TortureResult> {
   const folder = run instanceof URL ? fileURLToPath(run) : run;
   return resultAmong(await callTool(['check', folder], options));
+}
+
+/** With the command that repeats it as it is typed where this process stands. */
+function typedFrom(cwd: string | undefined, result: TortureResult): TortureResult {
+  const standing = process.cwd();
+  return { ...result, reproduce: commandIn(resolve(cwd ?? standing), result.reproduce, standing) };
 }
 
 function flags(settings: Settings): string[] {

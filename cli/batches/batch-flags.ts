@@ -10,7 +10,7 @@ import { wholeNumberIn } from '../common/values.js';
 import { provideSimulation } from '../hunt/simulation.js';
 import { type OutputFlags, outputOptions } from '../run/flags.js';
 import { SIM } from '../run/machine.js';
-import { askMachine, askServer, type MachineFlags, machineOptions } from '../run/machine-flags.js';
+import { askMachine, askServer, type MachineFlags, machineOptions, namingMachine } from '../run/machine-flags.js';
 import { inspected, probeMachine } from '../run/probe-machine.js';
 import { StopRequests } from '../run/supervise.js';
 import type { BatchOptions } from './batch.js';
@@ -52,7 +52,7 @@ export async function batchOptions(
 ): Promise<BatchOptions> {
   if (flags.runtime === SIM) return inVirtualTime(flags, cwd, say);
   const machine = await probeMachine({ ...askMachine(flags, cwd), service }, say);
-  return { base: resolve(cwd, flags.out), jobs: flags.jobs, machine, service, stop: new StopRequests(true) };
+  return { ...whereAndHow(flags, cwd), machine, service, stop: new StopRequests(true) };
 }
 
 async function inVirtualTime(flags: BatchFlags, cwd: string, say: Say): Promise<BatchOptions> {
@@ -61,7 +61,11 @@ async function inVirtualTime(flags: BatchFlags, cwd: string, say: Say): Promise<
   const { shim, redis } = await provideSimulation(askServer(flags, cwd), say);
   say(`runtime ${SIM}: virtual time, as asked`);
   const machine = await inspected({ runtime: SIM, redis, unavailable: { ...NOT_IN_VIRTUAL_TIME } });
-  return { base: resolve(cwd, flags.out), jobs: flags.jobs, machine, stop: new StopRequests(true), simShim: shim };
+  return { ...whereAndHow(flags, cwd), machine, stop: new StopRequests(true), simShim: shim };
+}
+
+function whereAndHow(flags: BatchFlags, cwd: string): Pick<BatchOptions, 'base' | 'jobs' | 'naming'> {
+  return { base: resolve(cwd, flags.out), jobs: flags.jobs, naming: namingMachine(flags, cwd) };
 }
 
 /** The same for each server of `--servers`, in their order; all of them are there before anything runs. */

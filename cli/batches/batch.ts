@@ -4,14 +4,19 @@
  */
 
 import { randomInt } from 'node:crypto';
+import { resolve } from 'node:path';
 import type { ServiceName } from '../../harness/vocabulary/topology.js';
 import type { Results } from '../../harness/vocabulary/verdict.js';
 import { PlanError } from '../../nemesis/index.js';
+import { shownPath } from '../common/reproduce.js';
+import { STANDING } from '../common/standing.js';
 import { NotSimulatedError } from '../hunt/not-simulated.js';
 import { askRun } from '../run/ask-run.js';
+import { ignoringConfig } from '../run/config-file.js';
 import { type DecidedRun, decideRun } from '../run/decide-run.js';
 import { parseRunFlags, SEEDS } from '../run/flags.js';
-import { type Machine, namingServer } from '../run/machine.js';
+import { looksLikeFile } from '../run/lock-source.js';
+import type { Machine } from '../run/machine.js';
 import { createPreparer } from '../run/prepare-run.js';
 import { type StopRequests, supervise } from '../run/supervise.js';
 
@@ -21,6 +26,8 @@ export interface BatchOptions {
   /** How many runs at once. */
   jobs: number;
   machine: Machine;
+  /** The flags that ask for it: what repeats a run by itself says them. */
+  naming: readonly string[];
   /** Whose server the machine brings; absent: Redis'. */
   service?: ServiceName;
   stop: StopRequests;
@@ -82,18 +89,25 @@ export async function runBatch<Job>(
 }
 
 /**
- * For runs that are given as flags of `run`; relative files in them are below `cwd`. What repeats one names the server, too, if
- * the user did.
+ * For runs that are given as flags of `run`; relative files in them are below `cwd`. What repeats one is typed where the user stands:
+ * it asks for the machine that the user asked for, and for no config, of which these runs have nothing but what their flags say.
  */
 export function decideByFlags(
-  { machine }: Pick<BatchOptions, 'machine'>,
+  { machine, naming }: Pick<BatchOptions, 'machine' | 'naming'>,
   cwd: string,
 ): DecideRun<{ argv: readonly string[] }> {
   return (job, drawn) => {
-    const argv = [...job.argv, ...namingServer(machine.redis)];
+    const argv = [...job.argv, ...naming];
     const { flags, given } = parseRunFlags(argv);
-    return decideRun(askRun(flags, { argv, cwd, given }), machine.unavailable, flags.seed ?? drawn);
+    const typed = [...argv.map((argument, n) => fromThere(argument, argv[n - 1], cwd)), ...ignoringConfig(STANDING)];
+    return decideRun(askRun(flags, { argv: typed, cwd, given }), machine.unavailable, flags.seed ?? drawn);
   };
+}
+
+/** A file's path, as it is named from where the user stands. */
+function fromThere(argument: string, before: string | undefined, cwd: string): string {
+  const isFile = before === '--plan' || (before === '--lock' && looksLikeFile(argument));
+  return isFile && cwd !== STANDING ? shownPath(resolve(cwd, argument), STANDING) : argument;
 }
 
 /**

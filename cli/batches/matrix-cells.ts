@@ -28,7 +28,7 @@ export interface CellRow {
 
 /** What the runs of cells are to do; relative files in their flags are below `project`. `timeLimitMs`: of each run by flags. */
 export function decideCell(
-  options: Pick<BatchOptions, 'machine'>,
+  options: Pick<BatchOptions, 'machine' | 'naming'>,
   project: string,
   timeLimitMs: number,
 ): DecideRun<{ cell: Cell }> {

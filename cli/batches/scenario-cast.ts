@@ -12,7 +12,7 @@ import { foreignProgramOf } from '../hunt/lock-module.js';
 import { NotSimulatedError } from '../hunt/not-simulated.js';
 import type { DecidedRun } from '../run/decide-run.js';
 import { checkPair, fitsTopology } from '../run/deployment.js';
-import { namingServer, SIM } from '../run/machine.js';
+import { SIM } from '../run/machine.js';
 import type { RunRequest } from '../run/prepare-run.js';
 import type { BatchOptions } from './batch.js';
 
@@ -69,7 +69,7 @@ export function scenarioNamed(name: string): Scenario {
  */
 export function decidePlay(
   scenario: Cast,
-  { machine }: Pick<BatchOptions, 'machine'>,
+  { machine, naming }: Pick<BatchOptions, 'machine' | 'naming'>,
   seed: number,
   cwd: string,
 ): Pick<DecidedRun, 'request' | 'plan'> {
@@ -79,8 +79,7 @@ export function decidePlay(
     throw machine.runtime === SIM ? new NotSimulatedError(refused, lacking) : new UsageError(refused);
   }
   // There a seed is the whole course of events, here it is next to nothing of it.
-  const again = machine.runtime === SIM ? ['--runtime', SIM, '--seed', String(seed)] : [];
-  const on = [...namingServer(machine.redis), ...again];
+  const on = [...naming, ...(machine.runtime === SIM ? ['--seed', String(seed)] : [])];
   return { request: requestOf(scenario, on, seed, cwd), plan: { version: 1, seed, steps: [] } };
 }
 

@@ -1,13 +1,15 @@
 /** The command line of a campaign in virtual time: what is typed becomes cells, and what was played a report. */
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { readPlan, writeJson, writeWhole } from '../../harness/record/store.js';
 import { topologies } from '../../harness/topologies/index.js';
 import { SEARCHED_BY_DEFAULT } from '../../nemesis/index.js';
 import { sheetMarkdown, sheetPage } from '../../reports/index.js';
 import { UsageError } from '../common/errors.js';
+import { commandLine, shownPath } from '../common/reproduce.js';
 import type { Say } from '../common/say.js';
+import { STANDING } from '../common/standing.js';
 import { tellStepSummary } from '../common/step-summary.js';
+import { isFinding } from '../hunt/finding.js';
 import { provideSimulation } from '../hunt/simulation.js';
 import type { ExitStatus } from '../judge/series-summary.js';
 import { fitsTopology } from '../run/deployment.js';
@@ -25,7 +27,7 @@ import {
   takeTries,
   triedIn,
 } from './hunt-campaign.js';
-import { type HuntCampaignSummary, huntCampaignSheet, summariseHunts } from './hunt-tally.js';
+import { type HuntCampaignSummary, huntCampaignSheet, NOT_KEPT, summariseHunts } from './hunt-tally.js';
 
 /** Every lock, topology and workload that go together; all faults of the list are a cell's at once. Throws one line. */
 export function huntCells({ locks, topologies: names, faults, workloads, extra, cwd }: AskedCells): GridCell[] {
@@ -125,13 +127,13 @@ function writeHunts(
   const summary = summariseHunts(campaign, played, planned, knownOk, tried);
   for (const { state, lock, topology, fingerprint, sentence, replay, first } of summary.findings) {
     const place = join(folder, replay);
-    if (state === 'known' || !existsSync(join(place, 'finding.json'))) continue;
+    if (state === 'known' || !isFinding(place)) continue;
     const { argv } = campaign.cells[(first - 1) % campaign.cells.length]!;
     const { seed, steps } = readPlan(place);
     const found = { version: 1 as const, lock, topology, fingerprint, sentence };
     writeKnown(join(folder, 'known'), { ...found, argv, seed, faults: steps.length, replay: slugOf(found) });
   }
-  const sheet = huntCampaignSheet(summary);
+  const sheet = huntCampaignSheet(summary, (replay) => isFinding(join(folder, replay)));
   writeJson(folder, 'summary.json', summary);
   writeWhole(join(folder, 'summary.md'), sheetMarkdown(sheet));
   writeWhole(join(folder, 'report.html'), sheetPage(sheet));
@@ -145,8 +147,12 @@ function huntsText({ exitStatus, headline, findings, known = [] }: HuntCampaignS
     ...known.map(({ lock, topology, fingerprint, text }) => `known: ${lock} on ${topology}, ${fingerprint}: ${text}`),
     ...findings.map(
       (one) =>
-        `${one.state}: ${one.lock} on ${one.topology}, ${one.fingerprint}, in ${one.schedules} of ${one.of}\n  ${one.sentence}\n  Reproduce: replay ${join(folder, one.replay)}`,
+        `${one.state}: ${one.lock} on ${one.topology}, ${one.fingerprint}, in ${one.schedules} of ${one.of}\n  ${one.sentence}\n  ${againText(join(folder, one.replay))}`,
     ),
     `Report: ${join(folder, 'report.html')}`,
   ].join('\n');
+}
+
+function againText(place: string): string {
+  return isFinding(place) ? `Reproduce: ${commandLine(['replay', shownPath(place, STANDING)])}` : NOT_KEPT;
 }

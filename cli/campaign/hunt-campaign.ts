@@ -18,7 +18,7 @@ import { commandLine } from '../common/reproduce.js';
 import type { Say } from '../common/say.js';
 import { comparePlays, differenceWords, messagesOfPlay } from '../hunt/difference.js';
 import { orderAgain } from '../hunt/exhaustive/course.js';
-import { changedPins, pinsOf, readFinding } from '../hunt/finding.js';
+import { changedPins, isFinding, pinsOf, readFinding } from '../hunt/finding.js';
 import { type AskedHunt, addHuntFlags, askHunt, type HuntFlags } from '../hunt/flags.js';
 import { lessOf, playInWorld, scheduleOf, shrinkFinding } from '../hunt/hunt.js';
 import { configOf, scheduling } from '../hunt/hunt-command.js';
@@ -291,7 +291,7 @@ export function replayOf(slug: string): string {
 async function keepReplays({ campaign, folder, say }: Playing, theirs: readonly CellAtPlay[]): Promise<void> {
   for (const { cell, number, fingerprint, slug } of firstSeen(campaign.cells, playedIn(folder)).values()) {
     const place = join(folder, replayOf(slug));
-    if (existsSync(join(place, 'finding.json'))) continue;
+    if (isFinding(place)) continue;
     rmSync(place, { recursive: true, force: true });
     const at = theirs[cell]!;
     const schedule = scheduleFor(at, number, campaign.seed);

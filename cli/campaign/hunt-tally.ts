@@ -5,6 +5,7 @@ import { plural } from '../../harness/record/facts/words.js';
 import { BLAMES } from '../../harness/record/schemas/blame.js';
 import type { BlameName } from '../../harness/vocabulary/verdict.js';
 import type { Sheet, SheetCell } from '../../reports/index.js';
+import { commandLine } from '../common/reproduce.js';
 import type { ExitStatus } from '../judge/series-summary.js';
 import { identityOf, type KnownFinding } from '../run/known.js';
 import type { Campaign } from './campaign-folder.js';
@@ -131,13 +132,14 @@ export function summariseHunts(
   };
 }
 
-export function huntCampaignSheet({
-  exitStatus,
-  headline,
-  findings,
-  known = [],
-  coverage,
-}: HuntCampaignSummary): Sheet {
+/** What is said in place of the command of a replay. */
+export const NOT_KEPT = 'it was not found again when its schedule was played once more';
+
+/** `isKept`: whether there is a replay, by its path below the campaign's folder. */
+export function huntCampaignSheet(
+  { exitStatus, headline, findings, known = [], coverage }: HuntCampaignSummary,
+  isKept: (replay: string) => boolean,
+): Sheet {
   const cells = (rows: SheetCell[][]) => rows;
   return {
     title: 'campaign in virtual time',
@@ -147,15 +149,25 @@ export function huntCampaignSheet({
     tables: [
       {
         title: 'Findings',
-        columns: ['', 'lock', 'on', 'blame/class/kind/cause', 'seen in', 'first', 'last', 'how', 'again'],
+        columns: [
+          '',
+          'lock',
+          'on',
+          'blame/class/kind/cause',
+          'seen in',
+          'first',
+          'last',
+          'how',
+          "again, from this page's folder",
+        ],
         rows: cells(
           findings.map((one) => [
             { text: one.fails ? one.state : `${one.state}, allowed`, good: one.state === 'known' || !one.fails },
             ...[one.lock, one.topology, one.fingerprint],
             `${one.schedules} of ${plural(one.of, 'schedule')}`,
             ...[`schedule ${one.first}`, `schedule ${one.last}`],
-            { text: one.sentence, run: one.replay },
-            `replay ${one.replay}`,
+            isKept(one.replay) ? { text: one.sentence, run: one.replay } : one.sentence,
+            isKept(one.replay) ? commandLine(['replay', one.replay]) : NOT_KEPT,
           ]),
         ),
       },

@@ -19,8 +19,8 @@ export function commandToReproduce(argv: readonly string[], seed: number): strin
   return commandLine([...kept, '--seed', String(seed)]);
 }
 
-export function commandLine(argv: readonly string[]): string {
-  return [TOOL, ...argv.map(quote)].join(' ');
+export function commandLine(argv: readonly string[], tool = TOOL): string {
+  return [tool, ...argv.map(quote)].join(' ');
 }
 
 /** How a command line that was made by `commandLine`, perhaps where the tool is called otherwise, calls the tool. */
@@ -34,4 +34,9 @@ export function shownPath(path: string, standing: string): string {
   if (inside === '' || inside === '..' || inside.startsWith(`..${sep}`)) return path;
   // What begins like an option would be taken for one.
   return inside.startsWith('-') ? `.${sep}${inside}` : inside;
+}
+
+/** A command that is to be typed in `folder`, as it is typed by who stands elsewhere. */
+export function commandIn(folder: string, command: string, standing: string): string {
+  return folder === standing ? command : `cd ${quote(folder)} && ${command}`;
 }

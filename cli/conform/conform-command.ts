@@ -18,7 +18,7 @@ import { type Say, saying } from '../common/say.js';
 import { nameAmong } from '../common/values.js';
 import { readInput } from '../judge/judge.js';
 import type { Invocation } from '../run/ask-run.js';
-import { type Configurable, withConfig } from '../run/config-file.js';
+import { type Configurable, ignoringConfig, withConfig } from '../run/config-file.js';
 import { checkPair, planTopology, topologiesOf } from '../run/deployment.js';
 import {
   type ConfigFlags,
@@ -29,8 +29,13 @@ import {
   persistenceOption,
 } from '../run/flags.js';
 import type { Machine } from '../run/machine.js';
-import { namingServer } from '../run/machine.js';
-import { askMachine, MACHINE_SETTINGS, type MachineFlags, machineOptions } from '../run/machine-flags.js';
+import {
+  askMachine,
+  MACHINE_SETTINGS,
+  type MachineFlags,
+  machineOptions,
+  namingMachine,
+} from '../run/machine-flags.js';
 import { createPreparer, type RunRequest } from '../run/prepare-run.js';
 import { probeMachine } from '../run/probe-machine.js';
 import { StopRequests, supervise } from '../run/supervise.js';
@@ -88,7 +93,8 @@ export async function conformCommand(typed: ConformFlags, invocation: Invocation
       `conform compares with what servers were seen to do, and of ${kind.service} nothing is recorded`,
     );
   const machine = await probeMachine(askMachine(flags, cwd), say);
-  const request = requestOf(lock, { topology, asked: flags.topology, persistence: flags.persistence }, machine, cwd);
+  const again = [...namingMachine(flags, cwd), ...ignoringConfig(cwd)];
+  const request = requestOf(lock, { topology, asked: flags.topology, persistence: flags.persistence }, again, cwd);
   const plan = gentlePlan(request, machine.unavailable, say);
   const run = await createPreparer(machine, resolve(cwd, flags.out), say)(request, plan);
   say(`conform ${lock} on ${request.topology}: half a minute…`);
@@ -107,7 +113,7 @@ export async function conformCommand(typed: ConformFlags, invocation: Invocation
 function requestOf(
   lock: string,
   { topology, asked, persistence }: { topology: string; asked: string | undefined; persistence: Persistence },
-  machine: Machine,
+  again: readonly string[],
   cwd: string,
 ): RunRequest {
   const flags = [
@@ -131,7 +137,7 @@ function requestOf(
     nemesis: [],
     nemesisIntervalMs: 1_000,
     failOn: [],
-    reproduce: commandLine(['conform', ...flags, ...namingServer(machine.redis)]),
+    reproduce: commandLine(['conform', ...flags, ...again]),
   };
 }
 

@@ -7,7 +7,7 @@ import type { RunConfig } from '../../harness/vocabulary/run.js';
 import { UsageError } from '../common/errors.js';
 import { type Say, saying } from '../common/say.js';
 import { type ReplayFlags, SEEDS } from '../run/flags.js';
-import { looksLikeFile } from '../run/lock-source.js';
+import { placeOfLock } from '../run/lock-source.js';
 import { askServer } from '../run/machine-flags.js';
 import { comparePlays, courseWords, differenceLines, messagesOfPlay, type SameOrNot } from './difference.js';
 import { orderAgain } from './exhaustive/course.js';
@@ -75,7 +75,7 @@ export async function replayFinding(folder: string, flags: ReplayFlags, cwd: str
  */
 async function lockNow(folder: string, config: RunConfig, cwd: string, workFolder: string, say: Say): Promise<string> {
   const { lock } = config;
-  const from = [config.cwd, cwd].find((place) => !looksLikeFile(lock) || existsSync(resolve(place, lock)));
+  const from = placeOfLock(lock, [config.cwd, cwd]);
   if (from !== undefined || !existsSync(join(folder, LOCK_MODULE)))
     return putLockModule(lock, from ?? config.cwd, workFolder);
   say(`note: ${resolve(config.cwd, lock)} is not there any more; the lock is played as it was when this was found`);

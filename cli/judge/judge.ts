@@ -1,5 +1,5 @@
 /** From a run's folder to its verdict and reports: what `run` does at the end, `check` and `report` at any time. */
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { judge } from '../../checkers/index.js';
 import { namedByCallers } from '../../harness/record/facts/caller-commands.js';
@@ -20,6 +20,7 @@ import type { ReportInput } from '../../reports/input.js';
 import { UsageError } from '../common/errors.js';
 import { collectGarbage } from '../common/memory.js';
 import { surroundings, wantsColour } from '../live/terminal.js';
+import { commandsOfRun } from './commands-of-run.js';
 import { judgesOfRun, workloadOf } from './workload-of.js';
 import { writeAll } from './write-reports.js';
 
@@ -77,6 +78,7 @@ export async function readRun(folder: string): Promise<JudgedRun> {
     holds: holdsOf(history),
     settings: deployment?.settings ?? [],
     serverVersion: deployment?.serverVersion ?? 'unknown',
+    again: commandsOfRun(realpathSync(folder), config),
     ...(messages && { messages }),
   };
 }

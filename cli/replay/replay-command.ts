@@ -16,6 +16,7 @@ import type { Where } from '../judge/judge-commands.js';
 import { BUNDLE } from '../run/bundle.js';
 import { checkPair, planTopology } from '../run/deployment.js';
 import { askSeries, type ReplayFlags } from '../run/flags.js';
+import { placeOfLock } from '../run/lock-source.js';
 import { type AskedMachine, type Machine, namedServer } from '../run/machine.js';
 import { askMachine } from '../run/machine-flags.js';
 import { readPlanFile } from '../run/plan-file.js';
@@ -60,7 +61,7 @@ export async function replayCommand(run: string, flags: ReplayFlags, where: Wher
     ...series,
     original: original.findings,
     prepare: async (n) => {
-      const prepared = await prepare(replayOf(config, reproduce), plan);
+      const prepared = await prepare(replayOf(config, reproduce, where.cwd), plan);
       const changed = n === 0 && lockChanged(original, prepared);
       if (changed) say(`note: ${config.lock} has changed since the original ran; the lock is taken as it is now`);
       return prepared;
@@ -68,12 +69,16 @@ export async function replayCommand(run: string, flags: ReplayFlags, where: Wher
   });
 }
 
-/** What the original was to do, all of it; only its password is drawn anew. */
-function replayOf(config: RunConfig, reproduce: string): RunRequest {
+/**
+ * What the original was to do, all of it; only its password is drawn anew. Where its lock's file lay on another machine, or in
+ * another folder than now, it is the one of the same path from where the user stands.
+ */
+function replayOf(config: RunConfig, reproduce: string, standing: string): RunRequest {
   const { password, ...options } = config.topologyOptions;
   return {
     ...requestOf(config),
     topologyOptions: { ...options, ...(password !== undefined && { password: randomBytes(16).toString('hex') }) },
+    cwd: placeOfLock(config.lock, [config.cwd, standing]) ?? config.cwd,
     replayOf: config.runId,
     reproduce,
   };
@@ -106,7 +111,12 @@ function introduction({ findings }: OriginalRun, series: AskedSeries): string {
 
 function lockChanged({ folder }: OriginalRun, prepared: PreparedRun): boolean {
   const [then, now] = [join(folder, BUNDLE), join(prepared.folder, BUNDLE)];
-  return existsSync(then) && existsSync(now) && !readFileSync(then).equals(readFileSync(now));
+  return existsSync(then) && existsSync(now) && codeIn(then) !== codeIn(now);
+}
+
+/** Without what says where its sources are, seen from the folder that it lies in. */
+function codeIn(bundle: string): string {
+  return readFileSync(bundle, 'utf8').replace(/^\/\/# sourceMappingURL=.*$/m, '');
 }
 
 /** One more replay of the original. By its id where that is enough: what `latest` means has changed by then. */

@@ -107,6 +107,22 @@ export async function withConfig<Flags extends ConfigFlags>(
   }
 }
 
+/**
+ * What a command line says that is to have nothing but its own flags, where a config or the environment would have it begin with
+ * others.
+ */
+export function ignoringConfig(standing: string, env: NodeJS.ProcessEnv = process.env): string[] {
+  return findConfig(standing) !== undefined || setsSomething(env) ? ['--no-config'] : [];
+}
+
+function setsSomething(env: NodeJS.ProcessEnv): boolean {
+  try {
+    return Object.keys(settingsOfEnvironment(env)).length > 0;
+  } catch {
+    return true; // what cannot be used would be refused
+  }
+}
+
 /** Whether what the environment sets is that flag, or excludes it. */
 function overrides({ plan, nemesis, ...others }: Settings, flag: string): boolean {
   if (flag === 'plan' || flag === 'nemesis') return plan !== undefined || nemesis !== undefined;

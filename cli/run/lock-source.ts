@@ -6,7 +6,7 @@
  * It promises one clear line for everything that can be seen without running the lock. What only running shows (no
  * default export, a program that does not answer) is the handshake's to tell. Nothing here is ever given to a shell.
  */
-import { constants } from 'node:fs';
+import { constants, existsSync } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { delimiter, extname, isAbsolute, join, resolve } from 'node:path';
 import type { Plugin } from 'esbuild';
@@ -103,6 +103,13 @@ export function isOnesOwn(spec: string): boolean {
 /** Whether it is to be taken for a module's path. */
 export function looksLikeFile(spec: string): boolean {
   return spec.startsWith('.') || isAbsolute(spec) || MODULE_EXTENSIONS.includes(extname(spec));
+}
+
+/**
+ * The first of `places` from which a lock's file is found; what is no file is the same from everywhere. Undefined: it is not there.
+ */
+export function placeOfLock(spec: string, places: readonly string[]): string | undefined {
+  return places.find((place) => !looksLikeFile(spec) || existsSync(resolve(place, spec)));
 }
 
 export function unknownName(spec: string, names: readonly string[]): string {

@@ -37,6 +37,17 @@ export function askMachine({ runtime, image, clientImage, ...flags }: MachineFla
   return { runtime, image, clientImage, server: askServer(flags, cwd) };
 }
 
+/** The flags that ask for the same machine again, for whoever repeats a run: those that were given, with a server's path made absolute. */
+export function namingMachine({ runtime, image, clientImage, ...flags }: MachineFlags, cwd: string): string[] {
+  const said = {
+    server: askServer(flags, cwd),
+    runtime: runtime === 'auto' ? undefined : runtime,
+    image,
+    'client-image': clientImage,
+  };
+  return Object.entries(said).flatMap(([name, value]) => (value === undefined ? [] : [`--${name}`, value]));
+}
+
 /** The server that the flags name, if they do: a name as it is, a path made absolute. Throws where they name two. */
 export function askServer({ server, redis }: ServerFlags, cwd: string): string | undefined {
   if (server !== undefined && redis !== undefined)

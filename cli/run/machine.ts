@@ -46,12 +46,6 @@ export function namedServer({ asked, origin, path }: RedisBinary): string | unde
   return asked ?? (NAMED_BY_PATH.has(origin) ? path : undefined);
 }
 
-/** The flags that name it again, for whoever repeats a run. */
-export function namingServer(redis: RedisBinary): string[] {
-  const server = namedServer(redis);
-  return server === undefined ? [] : ['--server', server];
-}
-
 /** What a user may ask of the machine. `server` is an absolute path or a name such as `redis@8.0`. */
 export interface AskedMachine {
   runtime: string;

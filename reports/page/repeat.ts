@@ -19,7 +19,7 @@ const WHAT_IS_IN: Record<string, string> = {
   'worst-violation.svg': 'the drawing of the worst violation by itself',
 };
 
-export function repeatSection({ config, plan, results, ...rest }: ReportInput): Markup {
+export function repeatSection({ config, plan, results, again, ...rest }: ReportInput): Markup {
   const files = (rest.files ?? []).filter((name) => !name.split('/').includes('..'));
   const steps = plan.steps
     .slice(0, MOST_STEPS)
@@ -28,15 +28,14 @@ export function repeatSection({ config, plan, results, ...rest }: ReportInput): 
         markup`<tr><td>F${at + 1}</td><td>${whenWords(step)}</td><td>${plannedWords(step)}</td><td>${durationOfMs(step.forMs)}</td></tr>`,
     );
   const more = plan.steps.length - steps.length;
-  // As the run itself was called.
-  const tool = /^npx [^ ]+/.exec(results.reproduce)?.[0] ?? 'npm run torture --';
+  const isExact = config.runtime === 'sim';
   const logs = files.filter((name) => name.startsWith('logs/'));
   const others = files.filter((name) => !name.startsWith('logs/'));
   return markup`<h2 id="reproduce">Reproduce</h2>
-<p>The same seed makes the same plan:</p><pre><code>${results.reproduce}</code></pre>
-<p>This run’s plan, ten times, with a count of how often the same is found:</p><pre><code>${`${tool} replay ${config.runId} --times 10`}</code></pre>
-<p>Judge the record once more:</p><pre><code>${`${tool} check ${config.runId}`}</code></pre>
-<p class="note">On real servers the timing is never quite the same twice: one repetition that finds nothing proves little.</p>
+<p>${isExact ? 'In virtual time it is the same each time, byte by byte:' : 'The same seed makes the same plan:'}</p><pre><code>${results.reproduce}</code></pre>
+${again?.replay === undefined ? undefined : markup`<p>This run’s plan, ten times, with a count of how often the same is found:</p><pre><code>${again.replay}</code></pre>`}
+${again === undefined ? undefined : markup`<p>Judge the record once more:</p><pre><code>${again.check}</code></pre>`}
+${isExact ? undefined : markup`<p class="note">On real servers the timing is never quite the same twice: one repetition that finds nothing proves little.</p>`}
 <details><summary>The plan: ${count(plan.steps.length)} steps</summary><div class="scroll"><table><thead><tr><th>no.</th><th>when</th><th>what</th><th>for</th></tr></thead><tbody>${steps}</tbody></table></div>${more > 0 ? markup`<p class="note">${count(more)} further steps are in <code>plan.json</code>.</p>` : undefined}</details>
 ${files.length === 0 ? undefined : markup`<h3>The record, beside this file</h3><ul>${others.map((name) => markup`<li>${fileLink(name)}${WHAT_IS_IN[name] === undefined ? '' : `: ${WHAT_IS_IN[name]}`}</li>`)}${logs.length === 0 ? undefined : markup`<li>logs: ${logs.map((name) => markup`${fileLink(name, name.slice('logs/'.length))} `)}</li>`}</ul>`}`;
 }

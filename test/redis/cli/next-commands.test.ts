@@ -2,7 +2,7 @@
  * Whatever a command prints as the next one is typed as it stands, from where the user stood: a hunt with its replay here, whole runs
  * where there are runs.
  */
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { commandsIn, typed } from '../../support/next-commands.js';
@@ -44,6 +44,45 @@ export default defineLock({
 `,
   );
   return project;
+}
+
+it('a run in virtual time leads to what repeats it, which is the same, and to what judges it again', async () => {
+  const project = projectWithLock();
+  const named = "--lock './locks/my lock.ts' --runtime sim --seed 3 --jobs 1";
+  const play = await typed(`${TOOL} scenario only-the-owner-releases ${named} --out 'my runs'`, project);
+  expect(play.status, play.output).toBe(1);
+  const report = join(project, 'my runs/latest/report.html');
+  const [repeat, check, ...others] = commandsIn(readFileSync(report, 'utf8'));
+  expect(others).toEqual([]);
+  const judged = await typed(check!, project);
+  expect(commandsIn(judged.output)).toEqual([repeat]);
+  expect(judged.output).toContain(`\nReport: ${report.replace('latest', idOf(report))}\n`);
+  const again = await typed(repeat!, project);
+  const [, table] = /^Table: (.*)$/m.exec(again.output)!;
+  const made = folderOfRun(table!);
+  try {
+    expect([again.status, judged.status]).toEqual([1, 1]);
+    expect(eventsIn(made)).toEqual(eventsIn(join(report, '..')));
+  } finally {
+    // It says nothing of where runs go, so it went where they go.
+    for (const folder of [made, join(table!, '..')]) rmSync(folder, { recursive: true });
+  }
+});
+
+/** All but the first, which says what the run is called. */
+function eventsIn(folder: string): string[] {
+  return readFileSync(join(folder, 'history.jsonl'), 'utf8').split('\n').slice(1);
+}
+
+/** The id of the run whose report that is, through `latest`. */
+function idOf(report: string): string {
+  return readlinkSync(join(report, '..'));
+}
+
+/** Of the one run that a table leads to. */
+function folderOfRun(table: string): string {
+  const [, id] = /href="\.\.\/([^/"]+)\/report\.html"/.exec(readFileSync(table, 'utf8'))!;
+  return join(table, '../..', id!);
 }
 
 it('a hunt of a lock in a file prints the replay of what it found, which is the same byte by byte until the lock is another', async () => {

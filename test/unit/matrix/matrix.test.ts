@@ -56,7 +56,7 @@ describe('the cells', () => {
       asked: 'valkey@9',
     };
     const machine: BatchOptions['machine'] = { runtime: 'netns', redis, unavailable: {} };
-    return decideCell({ machine }, PROJECT, 20_000)({ cell: { ...cell, by } }, 1);
+    return decideCell({ machine, naming: ['--server', 'valkey@9'] }, PROJECT, 20_000)({ cell: { ...cell, by } }, 1);
   };
   const named = (some: readonly Cell[]) => some.map((cell) => [nameOf(cell), cell] as const);
 

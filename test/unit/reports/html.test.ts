@@ -79,6 +79,18 @@ describe('the page', () => {
     expect(STYLE.source).toContain('.unknown,.passed{--state:var(--doubt)}');
   });
 
+  it('says what replays and judges it again, where that is known and can be had', () => {
+    const again = { replay: "npx lock-torture replay 'a b' --times 10", check: "npx lock-torture check 'a b'" };
+    const known = report({ ...input, again });
+    expect(known).toContain('<code>npx lock-torture replay &#39;a b&#39; --times 10</code>');
+    expect(known).toContain('<code>npx lock-torture check &#39;a b&#39;</code>');
+    expect(known).toContain('On real servers the timing is never quite the same twice');
+    expect(page).not.toContain(' replay ');
+    const simulated = report({ ...input, config: { ...input.config, runtime: 'sim' }, again: { check: again.check } });
+    expect(simulated).toContain('In virtual time it is the same each time, byte by byte:');
+    expect(simulated).not.toContain('On real servers the timing');
+  });
+
   it('lists violations in order, with their cause linked to the lines that show it', () => {
     const titles = [...page.matchAll(/<summary><h3>(\d\. [^<]*)<\/h3>/g)].map(([, title]) => title);
     expect(titles).toEqual([

@@ -33,7 +33,7 @@ describe.each(Object.values(scenarios))('$name', (scenario) => {
 
   it('has a lock that fits its topology', () => {
     expect(topologies).toHaveProperty(scenario.topology);
-    expect(decidePlay(scenario, { machine: machine() }, 1, join(FOLDER, '..'))).toMatchObject({
+    expect(decidePlay(scenario, { machine: machine(), naming: [] }, 1, join(FOLDER, '..'))).toMatchObject({
       request: { scenario: scenario.name, lock: scenario.lock },
     });
   });
@@ -56,7 +56,7 @@ describe.each(Object.values(scenarios))('$name', (scenario) => {
 });
 
 it('a play is refused where the machine lacks what it needs, and no other is', () => {
-  const lacking = { machine: machine({ disk: 'no shim here' }) };
+  const lacking = { machine: machine({ disk: 'no shim here' }), naming: [] };
   const play = (name: string) => () => decidePlay(scenarios[name]!, lacking, 1, FOLDER);
   expect(play('power-cut-with-a-synced-log')).toThrow(
     'scenario power-cut-with-a-synced-log is not possible here: no shim here',

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { type PlayedSchedule, playedIn } from '../../../../cli/campaign/hunt-campaign.js';
-import { summariseHunts } from '../../../../cli/campaign/hunt-tally.js';
+import { huntCampaignSheet, summariseHunts } from '../../../../cli/campaign/hunt-tally.js';
 
 const LOST = 'lock/exclusion/overlap/released-by-other';
 const cells = ['./mine.ts', './other.ts'].map((lock) => ({
@@ -105,4 +105,15 @@ it('fails for what is known and still there, unless that is allowed; what is not
   const course = 'another course of events from 0.5 s on, with another lock';
   expect(tried(false, false, course).known).toMatchObject([{ text: `${notSeen} (${course})` }]);
   expect(summariseHunts(asked, all, 6, false)).not.toHaveProperty('known');
+});
+
+it('says what replays a finding, typed in the folder of the page; and of one that has no replay, that it has none', () => {
+  const summary = summariseHunts(asked, [found(0, 'first'), found(1, 'other lock')], 2, false);
+  const [one, other] = summary.findings.map(({ replay }) => replay);
+  const again = huntCampaignSheet(summary, (replay) => replay === one).tables[0]!.rows.map((row) => row.at(-1));
+  expect(other).not.toBe(one);
+  expect(again).toEqual([
+    `npm run torture -- replay ${one}`,
+    'it was not found again when its schedule was played once more',
+  ]);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { commandToReproduce, shownPath } from '../../../../cli/common/reproduce.js';
+import { commandIn, commandToReproduce, shownPath } from '../../../../cli/common/reproduce.js';
 
 test.each([
   ['the seed that was drawn', ['--topology', 'sentinel'], '--topology sentinel --seed 7'],
@@ -20,4 +20,9 @@ test.each([
   ['whose name is like an option', '/a/b/--json', './--json'],
 ])('a path %s', (_, path, shown) => {
   expect(shownPath(path, '/a/b')).toBe(shown);
+});
+
+test('a command for another folder begins with the way there', () => {
+  expect(commandIn('/a/b', 'npx lock-torture --seed 1', '/a/b')).toBe('npx lock-torture --seed 1');
+  expect(commandIn('/a b', 'npx lock-torture --seed 1', '/a')).toBe("cd '/a b' && npx lock-torture --seed 1");
 });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { HUNT, type HuntFlags } from '../../../../cli/hunt/flags.js';
-import { readConfigFile, withConfig } from '../../../../cli/run/config-file.js';
+import { ignoringConfig, readConfigFile, withConfig } from '../../../../cli/run/config-file.js';
 import { parseFlags, parseRunFlags } from '../../../../cli/run/flags.js';
 import { configuredRun } from '../../../../cli/run/run-command.js';
 
@@ -46,6 +46,14 @@ describe('is looked for', () => {
     expect((await read('repo/packages', `../${NAME}`))?.settings).toEqual({ lock: 'fenced' });
     await expect(read('repo', 'other.ts')).rejects.toThrow(/^--config other\.ts: .*\/repo\/other\.ts is no file$/);
   });
+});
+
+test('a command that is to have nothing but its own flags says so where there is a config, or the environment has settings', () => {
+  expect(ignoringConfig(join(root, 'repo'), {})).toEqual([]);
+  expect(ignoringConfig(join(root, 'repo'), { LOCK_TORTURE_LEASE: '9s' })).toEqual(['--no-config']);
+  expect(ignoringConfig(join(root, 'repo'), { LOCK_TORTURE_LEES: '9s' })).toEqual(['--no-config']);
+  write(`repo/${NAME}`, "export default { lock: 'fenced' };\n");
+  expect(ignoringConfig(join(root, 'repo'), {})).toEqual(['--no-config']);
 });
 
 describe('is refused', () => {
