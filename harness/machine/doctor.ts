@@ -3,7 +3,7 @@
  * real, in namespaces of its own that end with the probe; nothing is guessed from versions or settings, and nothing on
  * the machine is changed. Excludes Docker: that is its runtime's own probe.
  */
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
