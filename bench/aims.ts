@@ -5,8 +5,8 @@
  */
 import { wholeNumberIn } from '../cli/common/values.js';
 import { playAll } from '../cli/hunt/hunt.js';
-import { provideSimulation } from '../cli/hunt/simulation.js';
 import { coresOfThisProcess } from '../cli/hunt/world-process.js';
+import { provideSimulation } from '../cli/run/simulation.js';
 import { faults, SEARCHED_BY_DEFAULT } from '../nemesis/index.js';
 import { benchCommand } from './command.js';
 import { print } from './print.js';

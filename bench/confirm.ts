@@ -11,9 +11,9 @@ import { type Confirmation, confirmationText, confirmOnServers } from '../cli/hu
 import { hunt, lessOf, type NewFinding } from '../cli/hunt/hunt.js';
 import { configOf, scheduling } from '../cli/hunt/hunt-command.js';
 import { keepFinding, scheduleText } from '../cli/hunt/kept-finding.js';
-import { putLockModule } from '../cli/hunt/lock-module.js';
-import { provideSimulation, type Simulation } from '../cli/hunt/simulation.js';
 import { WorldProcess } from '../cli/hunt/world-process.js';
+import { putLockModule } from '../cli/run/lock-module.js';
+import { provideSimulation, type Simulation } from '../cli/run/simulation.js';
 import { benchCommand } from './command.js';
 import { print } from './print.js';
 import { askedFor } from './simulated.js';

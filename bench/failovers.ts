@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { wholeNumberIn } from '../cli/common/values.js';
-import { provideSimulation, type Simulation } from '../cli/hunt/simulation.js';
+import { provideSimulation, type Simulation } from '../cli/run/simulation.js';
 import type { Plan } from '../harness/vocabulary/faults.js';
 import type { Observation } from '../harness/vocabulary/history.js';
 import { benchCommand } from './command.js';

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AskedHunt } from '../cli/hunt/flags.js';
 import { playInWorld } from '../cli/hunt/hunt.js';
-import type { Simulation } from '../cli/hunt/simulation.js';
+import type { Simulation } from '../cli/run/simulation.js';
 import { realRun } from './real-run.js';
 import { inWorlds, schedulesOf } from './simulated.js';
 

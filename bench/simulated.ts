@@ -9,9 +9,9 @@ import { type AskedHunt, addHuntFlags, askHunt, type HuntFlags } from '../cli/hu
 import { generationOf } from '../cli/hunt/hunt.js';
 import { configOf, scheduling } from '../cli/hunt/hunt-command.js';
 import type { HuntSchedule } from '../cli/hunt/hunt-schedule.js';
-import { putLockModule } from '../cli/hunt/lock-module.js';
-import type { Simulation } from '../cli/hunt/simulation.js';
 import { coresOfThisProcess, type WorldOptions, WorldProcess } from '../cli/hunt/world-process.js';
+import { putLockModule } from '../cli/run/lock-module.js';
+import type { Simulation } from '../cli/run/simulation.js';
 
 /** Throws a UsageError where a hunt cannot be asked for by these flags. */
 export function askedFor(argv: readonly string[]): AskedHunt {

@@ -8,7 +8,7 @@ import { missingObservations } from '../harness/record/facts/missing-observation
 import { moment, plural } from '../harness/record/facts/words.js';
 import { CLASSES } from '../harness/record/schemas/violation-class.js';
 import type { LockModel } from '../harness/vocabulary/protocol.js';
-import type { Checker, CheckerProperty, CheckInput, RunConfig } from '../harness/vocabulary/run.js';
+import type { Checker, CheckerProperty, CheckInput, RunConfig, VirtualTime } from '../harness/vocabulary/run.js';
 import type {
   Blame,
   CheckerFindings,
@@ -153,6 +153,7 @@ export function judge(input: CheckInput, judges: readonly Checker[], between: ()
     found,
     readings,
     ...(strength !== undefined && { strength }),
+    ...(config.virtualTime && { virtualTime: virtualTimeWords(config.virtualTime, config.cut) }),
     stats,
     ...(struck && { struck }),
     reproduce: config.reproduce,
@@ -291,9 +292,14 @@ function countByClass(violations: readonly Violation[]): Results['found'] {
   return found;
 }
 
+function virtualTimeWords({ why, remedy }: VirtualTime, cut: string | undefined): string {
+  const shortened = cut === undefined ? '' : `; shortened: ${cut}`;
+  return `Played in virtual time${why === 'as asked' ? ', as asked' : `: ${why}`}${remedy === undefined ? '' : `; for real time: ${remedy}`}${shortened}`;
+}
+
 /** The holds that a fault struck are what a run with faults proves something about; without faults, all of them. */
-function strengthOfRun({ plan }: CheckInput, stats: Record<string, number>): string | undefined {
-  return plan.steps.length > 0
-    ? strengthOf(stats.struckHolds ?? 0, 'struck hold')
-    : strengthOf(stats.holds ?? 0, 'hold');
+function strengthOfRun({ plan, config }: CheckInput, stats: Record<string, number>): string | undefined {
+  const strength =
+    plan.steps.length > 0 ? strengthOf(stats.struckHolds ?? 0, 'struck hold') : strengthOf(stats.holds ?? 0, 'hold');
+  return strength !== undefined && config.virtualTime ? `${strength}, in virtual time` : strength;
 }

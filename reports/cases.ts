@@ -94,6 +94,7 @@ function verdictCase(results: Results): ReportCase {
     ...(results.words?.stronger === undefined ? [] : [`For a stronger one: ${results.words.stronger}`]),
     results.headline,
     ...results.reasons,
+    ...(results.virtualTime === undefined ? [] : [results.virtualTime]),
     results.reproduce,
   ].join('\n');
   const base: ReportCase = { name: 'verdict', failures: [], output: [text] };

@@ -30,6 +30,7 @@ export function markdownSummary({ results, config, serverVersion }: ReportInput)
     `**${plainMarkdown(results.headline)}**`,
     '',
     `Lock ${plainMarkdown(config.lock)} on ${plainMarkdown(config.topology)} (${serviceInWords(config.service)} ${plainMarkdown(serverVersion)}), ${plural(config.clients, 'client')}, ${plainMarkdown(faults)}, seed ${config.seed}. Exit status ${results.exitStatus}: ${EXIT_MEANING[results.exitStatus]}.`,
+    ...(results.virtualTime === undefined ? [] : ['', `${plainMarkdown(results.virtualTime)}.`]),
     ...results.reasons.flatMap((reason) => ['', `> ${plainMarkdown(reason)}`]),
     '',
     '| property | verdict | what was found |',

@@ -48,6 +48,7 @@ export function closingSummary(input: SummaryInput): string {
     ...(results.words?.stronger === undefined
       ? []
       : [`  For a stronger one: ${plain(results.words.stronger, Number.POSITIVE_INFINITY)}`]),
+    ...(results.virtualTime === undefined ? [] : [`  ${plain(results.virtualTime)}.`]),
     ...(lines.length > 0 ? [''] : []),
     plain(results.headline),
     ...foundLine(results, failOn),
@@ -121,6 +122,7 @@ export function jsonSummary(results: Results, folder: string, reportPath?: strin
     headline: results.headline,
     reasons: results.reasons,
     strength: results.strength ?? null,
+    virtualTime: results.virtualTime ?? null,
     found: results.found,
     violations: results.violations.map((violation) => ({
       class: violation.class,

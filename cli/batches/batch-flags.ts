@@ -2,16 +2,14 @@
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
-import { NOT_IN_VIRTUAL_TIME } from '../../harness/runtimes/provides.js';
 import type { ServiceName } from '../../harness/vocabulary/topology.js';
 import { UsageError } from '../common/errors.js';
 import type { Say } from '../common/say.js';
 import { wholeNumberIn } from '../common/values.js';
-import { provideSimulation } from '../hunt/simulation.js';
 import { type OutputFlags, outputOptions } from '../run/flags.js';
 import { SIM } from '../run/machine.js';
-import { askMachine, askServer, type MachineFlags, machineOptions, namingMachine } from '../run/machine-flags.js';
-import { inspected, probeMachine } from '../run/probe-machine.js';
+import { askMachine, type MachineFlags, machineOptions, namingMachine } from '../run/machine-flags.js';
+import { probeMachine } from '../run/probe-machine.js';
 import { StopRequests } from '../run/supervise.js';
 import type { BatchOptions } from './batch.js';
 
@@ -19,12 +17,11 @@ export interface BatchFlags extends MachineFlags, OutputFlags {
   jobs: number;
 }
 
-/** `alsoRuntimes`: as for `machineOptions`. */
-export function addBatchFlags(command: Command, alsoRuntimes?: readonly string[]): Command {
+export function addBatchFlags(command: Command): Command {
   const jobs = new Option('--jobs <n>', 'how many runs at once')
     .argParser(wholeNumberIn(1, 64))
     .default(availableParallelism(), 'one for each core');
-  for (const option of [...machineOptions(alsoRuntimes), jobs, ...outputOptions()]) command.addOption(option);
+  for (const option of [...machineOptions(), jobs, ...outputOptions()]) command.addOption(option);
   return command;
 }
 
@@ -50,22 +47,10 @@ export async function batchOptions(
   say: Say,
   service: ServiceName = 'redis',
 ): Promise<BatchOptions> {
-  if (flags.runtime === SIM) return inVirtualTime(flags, cwd, say);
   const machine = await probeMachine({ ...askMachine(flags, cwd), service }, say);
-  return { ...whereAndHow(flags, cwd), machine, service, stop: new StopRequests(true) };
-}
-
-async function inVirtualTime(flags: BatchFlags, cwd: string, say: Say): Promise<BatchOptions> {
-  if (flags.image !== undefined || flags.clientImage !== undefined)
-    throw new UsageError('--image and --client-image are for the docker runtime, not for virtual time');
-  const { shim, redis } = await provideSimulation(askServer(flags, cwd), say);
-  say(`runtime ${SIM}: virtual time, as asked`);
-  const machine = await inspected({ runtime: SIM, redis, unavailable: { ...NOT_IN_VIRTUAL_TIME } });
-  return { ...whereAndHow(flags, cwd), machine, stop: new StopRequests(true), simShim: shim };
-}
-
-function whereAndHow(flags: BatchFlags, cwd: string): Pick<BatchOptions, 'base' | 'jobs' | 'naming'> {
-  return { base: resolve(cwd, flags.out), jobs: flags.jobs, naming: namingMachine(flags, cwd) };
+  // Another machine may have real time.
+  const naming = namingMachine(machine.runtime === SIM ? { ...flags, runtime: SIM } : flags, cwd);
+  return { base: resolve(cwd, flags.out), jobs: flags.jobs, naming, machine, service, stop: new StopRequests(true) };
 }
 
 /** The same for each server of `--servers`, in their order; all of them are there before anything runs. */

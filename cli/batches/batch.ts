@@ -10,13 +10,13 @@ import type { Results } from '../../harness/vocabulary/verdict.js';
 import { PlanError } from '../../nemesis/index.js';
 import { shownPath } from '../common/reproduce.js';
 import { STANDING } from '../common/standing.js';
-import { NotSimulatedError } from '../hunt/not-simulated.js';
-import { askRun } from '../run/ask-run.js';
+import { askRunOn } from '../run/ask-run.js';
 import { ignoringConfig } from '../run/config-file.js';
 import { type DecidedRun, decideRun } from '../run/decide-run.js';
 import { parseRunFlags, SEEDS } from '../run/flags.js';
 import { looksLikeFile } from '../run/lock-source.js';
 import type { Machine } from '../run/machine.js';
+import { NotSimulatedError } from '../run/not-simulated.js';
 import { createPreparer } from '../run/prepare-run.js';
 import { type StopRequests, supervise } from '../run/supervise.js';
 
@@ -31,9 +31,7 @@ export interface BatchOptions {
   /** Whose server the machine brings; absent: Redis'. */
   service?: ServiceName;
   stop: StopRequests;
-  /** The compiled shim, where runs are in virtual time. */
-  simShim?: string;
-  /** How runs are made; absent: each in real time, in a process of its own. */
+  /** How runs are made; absent: each in a process of its own. */
   make?: MakeRun;
 }
 
@@ -100,7 +98,7 @@ export function decideByFlags(
     const argv = [...job.argv, ...naming];
     const { flags, given } = parseRunFlags(argv);
     const typed = [...argv.map((argument, n) => fromThere(argument, argv[n - 1], cwd)), ...ignoringConfig(STANDING)];
-    return decideRun(askRun(flags, { argv: typed, cwd, given }), machine.unavailable, flags.seed ?? drawn);
+    return decideRun(askRunOn(machine, flags, { argv: typed, cwd, given }), machine.unavailable, flags.seed ?? drawn);
   };
 }
 
@@ -122,7 +120,7 @@ async function oneRun(
   try {
     const decided = decide(run.seed);
     run.seed = decided.request.seed;
-    const made = await (options.make ?? inRealTime(run))(decided, options);
+    const made = await (options.make ?? inOwnProcess(run))(decided, options);
     if (made === 'not-begun' || (options.stop.asked && made.results?.verdict !== 'violated')) return undefined;
     return { ...run, ...made };
   } catch (error) {
@@ -132,7 +130,7 @@ async function oneRun(
 }
 
 /** `run` is told of its folder as soon as it has one. */
-function inRealTime(run: BatchRun): MakeRun {
+function inOwnProcess(run: BatchRun): MakeRun {
   return async ({ request, plan }, { machine, base, stop }) => {
     const prepared = await createPreparer(machine, base, () => {})(request, plan);
     const { runId, reproduce } = prepared.config;

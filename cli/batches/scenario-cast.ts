@@ -8,11 +8,11 @@ import { scenarios } from '../../scenarios/index.js';
 import { UsageError } from '../common/errors.js';
 import { commandLine } from '../common/reproduce.js';
 import type { Say } from '../common/say.js';
-import { foreignProgramOf } from '../hunt/lock-module.js';
-import { NotSimulatedError } from '../hunt/not-simulated.js';
 import type { DecidedRun } from '../run/decide-run.js';
 import { checkPair, fitsTopology } from '../run/deployment.js';
+import { foreignProgramOf } from '../run/lock-module.js';
 import { SIM } from '../run/machine.js';
+import { NotSimulatedError } from '../run/not-simulated.js';
 import type { RunRequest } from '../run/prepare-run.js';
 import type { BatchOptions } from './batch.js';
 

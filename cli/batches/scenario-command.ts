@@ -19,7 +19,7 @@ import { batchHeadline, recordBatch } from './batch-record.js';
 import { type Cast, type CastFlags, chosenPlays, decidePlay } from './scenario-cast.js';
 import { runWhereItCan } from './server-needs.js';
 import { byServer, sideBySide } from './servers.js';
-import { VirtualTime } from './virtual-time.js';
+import { VirtualWorlds } from './virtual-time.js';
 
 export interface ScenarioFlags extends ServersFlags, CastFlags {
   list: boolean;
@@ -54,7 +54,6 @@ export function addScenarioFlags(command: Command): Command {
           .argParser(wholeNumberIn(0, SEEDS - 1))
           .default(undefined, 'drawn for each'),
       ),
-    [SIM],
   );
 }
 
@@ -108,7 +107,7 @@ export async function playScenarios(
   const say = saying(flags);
   const batches = await optionsByServer(flags, cwd, say);
   using _ = batches[0]!.stop;
-  await using virtual = flags.runtime === SIM ? new VirtualTime() : undefined;
+  await using virtual = batches[0]!.machine.runtime === SIM ? new VirtualWorlds() : undefined;
   const rows: ScenarioRow[] = [];
   const beganMs = performance.now();
   const planned = chosen.length * batches.length;

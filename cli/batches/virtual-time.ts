@@ -9,15 +9,15 @@ import { type PrivateFolder, privateFolder } from '../../harness/machine/private
 import { createRunFolder, linkLatest } from '../../harness/record/store.js';
 import type { RunConfig } from '../../harness/vocabulary/run.js';
 import { freshId } from '../common/ids.js';
-import { putLoadedLock } from '../hunt/lock-module.js';
-import { CLIENT_ARGV } from '../hunt/schedule.js';
 import { coresOfThisProcess, WorldProcess } from '../hunt/world-process.js';
 import { judgeRun } from '../judge/judge.js';
+import { putLoadedLock } from '../run/lock-module.js';
 import type { RunRequest } from '../run/prepare-run.js';
+import { CLIENT_ARGV } from '../run/simulated-client.js';
 import type { MadeRun, MakeRun } from './batch.js';
 
 /** Worlds with what they play; disposed, nothing of them is left. */
-export class VirtualTime implements AsyncDisposable {
+export class VirtualWorlds implements AsyncDisposable {
   /** For what goes with it. */
   private readonly scratch: PrivateFolder = privateFolder(tmpdir());
   private readonly cores = coresOfThisProcess();
@@ -27,7 +27,7 @@ export class VirtualTime implements AsyncDisposable {
   private readonly modules = new Map<string, Promise<string>>();
 
   /** Makes a run in virtual time. */
-  readonly make: MakeRun = async ({ request, plan }, { machine, base, stop, simShim }): Promise<MadeRun> => {
+  readonly make: MakeRun = async ({ request, plan }, { machine, base, stop }): Promise<MadeRun> => {
     const { server: _, ...brought } = machine;
     const runId = freshId(request.topology);
     const startedAt = new Date().toISOString();
@@ -39,7 +39,7 @@ export class VirtualTime implements AsyncDisposable {
       const lock = await this.moduleOf(request);
       if (stop.asked) return 'not-begun';
       folder = createRunFolder(base, runId);
-      world = this.worldWith(lock, simShim!);
+      world = this.worldWith(lock, machine.simShim!);
       // It ends by itself, and soon.
       const ended = new Promise<void>((resolve) => {
         over = resolve;

@@ -23,12 +23,13 @@ import { type AskedHunt, addHuntFlags, askHunt, type HuntFlags } from '../hunt/f
 import { lessOf, playInWorld, scheduleOf, shrinkFinding } from '../hunt/hunt.js';
 import { configOf, scheduling } from '../hunt/hunt-command.js';
 import { keepFinding } from '../hunt/kept-finding.js';
-import { putLoadedLock } from '../hunt/lock-module.js';
-import { CLIENT_ARGV, fingerprintOf } from '../hunt/schedule.js';
-import type { Simulation } from '../hunt/simulation.js';
+import { fingerprintOf } from '../hunt/schedule.js';
 import { coresOfThisProcess, EndlessScheduleError, WorldProcess } from '../hunt/world-process.js';
 import { parseFlags } from '../run/flags.js';
 import { identityOf, type KnownFinding, slugOf } from '../run/known.js';
+import { putLoadedLock } from '../run/lock-module.js';
+import { CLIENT_ARGV } from '../run/simulated-client.js';
+import type { Simulation } from '../run/simulation.js';
 import type { Campaign } from './campaign-folder.js';
 import type { GridCell } from './grid.js';
 

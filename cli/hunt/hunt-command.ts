@@ -12,7 +12,10 @@ import { commandLine, shownPath } from '../common/reproduce.js';
 import type { Invocation } from '../run/ask-run.js';
 import { withConfig } from '../run/config-file.js';
 import { SEEDS } from '../run/flags.js';
+import { putLoadedLock } from '../run/lock-module.js';
 import { askServer } from '../run/machine-flags.js';
+import { CLIENT_ARGV } from '../run/simulated-client.js';
+import { provideSimulation } from '../run/simulation.js';
 import { SIGNALS } from '../run/supervise.js';
 import { confirmationText, confirmOnServers } from './confirm.js';
 import type { OrderPlayed } from './exhaustive/course.js';
@@ -21,9 +24,7 @@ import { failsBy, isOpen } from './failing.js';
 import { type AskedHunt, askHunt, HUNT, type HuntFlags } from './flags.js';
 import { type HuntTotals, hunt, lessOf, type NewFinding } from './hunt.js';
 import { findingText, keepFinding } from './kept-finding.js';
-import { putLoadedLock } from './lock-module.js';
-import { CLEAN_START_MS, CLIENT_ARGV, type Discovery, fingerprintOf, type ScheduleResult } from './schedule.js';
-import { provideSimulation } from './simulation.js';
+import { CLEAN_START_MS, type Discovery, fingerprintOf, type ScheduleResult } from './schedule.js';
 import { coresOfThisProcess, WorldProcess } from './world-process.js';
 
 /** The last fault begins so long before the end. */

@@ -3,7 +3,7 @@ import { Ledger } from '../../harness/record/facts/ledger.js';
 import { writeMessages } from '../../harness/record/messages.js';
 import { writeJson } from '../../harness/record/store.js';
 import { endsFirstAnswers } from '../../harness/run/first-answers.js';
-import { carryOut, clientSlot, type Scene } from '../../harness/run/run.js';
+import { carryOut, clientSlot, type Scene, WARM_UP_MS } from '../../harness/run/run.js';
 import { createRandom } from '../../harness/runtimes/random.js';
 import type { SimProgram } from '../../harness/runtimes/sim/client-process.js';
 import { enter } from '../../harness/runtimes/sim/current-world.js';
@@ -13,15 +13,17 @@ import { SimWorld } from '../../harness/runtimes/sim/world.js';
 import { topologies } from '../../harness/topologies/index.js';
 import type { Plan } from '../../harness/vocabulary/faults.js';
 import type { RunConfig } from '../../harness/vocabulary/run.js';
+import type { Clock } from '../../harness/vocabulary/time.js';
 import type { TopologyKind } from '../../harness/vocabulary/topology.js';
 import { runNemesis } from '../../nemesis/index.js';
 import { scenarios } from '../../scenarios/index.js';
 import { workloadOf } from '../judge/workload-of.js';
 import { playScenario } from '../run/play.js';
+import { progressOfRun, type RunProgress } from '../run/run-progress.js';
 import { courseOf, type OrderPlayed, type OrderRequest } from './exhaustive/course.js';
 import { CourseCutError, playGuided } from './exhaustive/guided.js';
 import { interleavingsOf } from './interleavings.js';
-import { CLEAN_START_MS } from './schedule.js';
+import { CLEAN_START_MS, type RunView, type WorldTold } from './schedule.js';
 
 /** What all schedules of a hunt have in common, and a schedule needs of its process. */
 export interface ScheduleParts {
@@ -34,6 +36,8 @@ export interface ScheduleParts {
   keepsMessages: boolean;
   /** Chosen step by step, in place of scripts and a plan. */
   order?: OrderRequest;
+  /** It is a run of its own. */
+  asRun?: RunView & { tell(told: WorldTold): void; interrupt: AbortSignal };
 }
 
 export interface Played {
@@ -56,8 +60,8 @@ export async function playSchedule(
   const beganNs = world.timeline.nowNs;
   const leave = enter(world);
   const runtime = new SimRuntime({ world, folder, ...parts });
-  const { order } = parts;
-  const messages = parts.keepsMessages || !order ? world.network.keepMessages() : [];
+  const { order, asRun } = parts;
+  const messages = parts.keepsMessages || !(order || asRun) ? world.network.keepMessages() : [];
   const course = order && courseOf(order);
   const scenario = config.scenario === undefined ? undefined : scenarios[config.scenario]!;
   const guided = async (scene: Scene) => {
@@ -73,8 +77,10 @@ export async function playSchedule(
   // Of what is thrown before anything was granted it is told where; of what is thrown later a stack would be read by nobody.
   Error.stackTraceLimit = STACK_FRAMES;
   try {
-    const begin = () =>
-      carryOut(config, plan, folder, {
+    const begin = async () => {
+      const ledger = new Ledger();
+      await using told = asRun && toldOfRun(asRun, config, plan, ledger, runtime.clock);
+      await carryOut(config, plan, folder, {
         runtime,
         kind: readied(topologies[config.topology]!, () => runtime.ready()),
         workload: workloadOf(config)!,
@@ -82,15 +88,22 @@ export async function playSchedule(
         epochNs: beganNs,
         startNemesis: runNemesis,
         ...(act && { act }),
-        inVirtualTime: { warmUpMs: CLEAN_START_MS },
-        say: () => {},
-        ledger: new Ledger(),
+        inVirtualTime: { warmUpMs: asRun ? WARM_UP_MS : CLEAN_START_MS, leavesRecord: asRun !== undefined },
+        say: (line) => told?.say(line),
         onEvent: (event) => {
           if (endsFirstAnswers(event)) Error.stackTraceLimit = 0;
+          told?.event(event);
         },
-        interrupt: new AbortController().signal,
+        ledger,
+        interrupt: asRun?.interrupt ?? new AbortController().signal,
       });
-    await world.run(begin, parts.look);
+      told?.send?.();
+    };
+    const goesOn = asRun && tellsTime(world, asRun.tell);
+    await world.run(begin, () => {
+      parts.look();
+      goesOn?.();
+    });
   } catch (error) {
     if (!(error instanceof CourseCutError)) throw error;
   } finally {
@@ -110,6 +123,31 @@ export async function playSchedule(
 
 /** Of a library's that the lock called, and the lock's own. */
 const STACK_FRAMES = 10;
+
+function toldOfRun(
+  { json, live, tell }: NonNullable<ScheduleParts['asRun']>,
+  config: RunConfig,
+  plan: Plan,
+  ledger: Ledger,
+  clock: Clock,
+): RunProgress {
+  const write = (line: string) => tell({ type: 'line', line });
+  // Whoever passes snapshots on leaves out those that its reader does not keep up with.
+  const channel = { writableLength: 0, write: (line: string) => tell({ type: 'snapshot', line }) };
+  return progressOfRun(config, plan, { ledger, clock, write }, live ? { channel } : { json });
+}
+
+/** Tells of each second of virtual time. */
+function tellsTime(world: SimWorld, tell: (told: WorldTold) => void): () => void {
+  const beganNs = world.timeline.nowNs;
+  let toldNs = beganNs;
+  return () => {
+    const { nowNs } = world.timeline;
+    if (nowNs - toldNs < 1e9) return;
+    toldNs = nowNs;
+    tell({ type: 'at', virtualMs: Math.round((nowNs - beganNs) / 1e6) });
+  };
+}
 
 /** The same, but that is heard of when the deployment is ready. */
 function readied(kind: TopologyKind, ready: () => void): TopologyKind {

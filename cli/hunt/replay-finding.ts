@@ -7,14 +7,15 @@ import type { RunConfig } from '../../harness/vocabulary/run.js';
 import { UsageError } from '../common/errors.js';
 import { type Say, saying } from '../common/say.js';
 import { type ReplayFlags, SEEDS } from '../run/flags.js';
+import { putLockModule } from '../run/lock-module.js';
 import { placeOfLock } from '../run/lock-source.js';
 import { askServer } from '../run/machine-flags.js';
+import { CLIENT_ARGV } from '../run/simulated-client.js';
+import { provideSimulation } from '../run/simulation.js';
 import { comparePlays, courseWords, differenceLines, messagesOfPlay, type SameOrNot } from './difference.js';
 import { orderAgain } from './exhaustive/course.js';
 import { changedSince, LOCK_MODULE, pinsOf, readFinding } from './finding.js';
-import { putLockModule } from './lock-module.js';
-import { CLIENT_ARGV, type Discovery, fingerprintOf, type ScheduleResult } from './schedule.js';
-import { provideSimulation } from './simulation.js';
+import { type Discovery, fingerprintOf, type ScheduleResult } from './schedule.js';
 import { WorldProcess } from './world-process.js';
 
 /**

@@ -22,7 +22,28 @@ export interface ScheduleRequest {
   keepsMessages: boolean;
   /** Chosen step by step; absent: by the plan. */
   order?: OrderRequest;
+  /** It is a run of its own, and none of a search's many. */
+  run?: RunView;
 }
+
+/**
+ * How a run of its own is told while it is played. It begins with the warm-up of real time, leaves a record even if it is killed,
+ * ends early when it is asked to (`STOP_PLAYING`), and is judged by whoever has it played.
+ */
+export interface RunView {
+  json: boolean;
+  /** With snapshots for a live view. */
+  live: boolean;
+}
+
+/** To the world: the run that is played is to end early, healed and recorded. */
+export const STOP_PLAYING = 'stop playing';
+
+/** From the world, while a run is played: a line for standard output, one for the live view, or how far virtual time has come. */
+export type WorldTold =
+  | { type: 'line'; line: string }
+  | { type: 'snapshot'; line: string }
+  | { type: 'at'; virtualMs: number };
 
 /** One thing that was found. */
 export interface Discovery {
@@ -59,9 +80,6 @@ export type WorldAnswer =
   | { type: 'lacks'; message: string; what: string }
   /** `isForUsers`: the message is all that there is to say. */
   | { type: 'failed'; message: string; isForUsers: boolean };
-
-/** The lock clients of a schedule: their argv is that of no program of the machine. */
-export const CLIENT_ARGV = ['lock-client'];
 
 /** What the checkers found, as a hunt tells it, checker by checker. */
 export function discoveriesOf({ checkers }: Pick<Results, 'checkers'>): Discovery[] {

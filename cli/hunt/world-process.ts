@@ -3,17 +3,25 @@
  * that goes on for ever: no virtual time passes then) ends with the process, and the next is played in another.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdirSync, readFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { closeSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findOnPath } from '../../harness/machine/command.js';
 import { processorMsOfSession } from '../../harness/machine/processor-time.js';
+import { makeFolder } from '../../harness/record/make-folder.js';
 import type { Plan } from '../../harness/vocabulary/faults.js';
 import type { RunConfig } from '../../harness/vocabulary/run.js';
 import { UsageError } from '../common/errors.js';
+import { NotSimulatedError } from '../run/not-simulated.js';
 import type { OrderRequest } from './exhaustive/course.js';
-import { NotSimulatedError } from './not-simulated.js';
-import type { ScheduleRequest, ScheduleResult, WorldAnswer } from './schedule.js';
+import {
+  type RunView,
+  type ScheduleRequest,
+  type ScheduleResult,
+  STOP_PLAYING,
+  type WorldAnswer,
+  type WorldTold,
+} from './schedule.js';
 
 /** The program that plays them, as it is compiled. */
 export const WORLD_MAIN = fileURLToPath(new URL('./world-main.js', import.meta.url));
@@ -41,6 +49,8 @@ export interface WorldOptions {
   /** Its working folder and environment, none of which may reach a schedule; absent: this process's. */
   cwd?: string;
   env?: Record<string, string>;
+  /** A file for what locks print; absent: this process's standard output. */
+  output?: string;
 }
 
 export interface PlayOptions {
@@ -48,6 +58,8 @@ export interface PlayOptions {
   keep?: string;
   /** What is to be done step by step; absent: clients follow their scripts, and faults the plan. */
   order?: OrderRequest;
+  /** It is a run of its own, told while it is played; `interrupt` ends it early. Its folder has its config and plan already. */
+  asRun?: RunView & { tell(told: WorldTold): void; interrupt: AbortSignal };
 }
 
 /** Of schedules, in all worlds of this process: each is played in a folder of its own. */
@@ -64,21 +76,23 @@ export class WorldProcess {
   }
 
   /** Plays and judges. Rejects with an error for the user, or an EndlessScheduleError. */
-  async play(config: RunConfig, plan: Plan, { keep, order }: PlayOptions = {}): Promise<ScheduleResult> {
+  async play(config: RunConfig, plan: Plan, { keep, order, asRun }: PlayOptions = {}): Promise<ScheduleResult> {
     const folder = keep ?? join(this.options.workFolder, `schedule-${played++}`);
     mkdirSync(folder, { recursive: true });
     try {
       const { workFolder, shim, lock } = this.options;
-      const answer = await this.ask({
+      const request: ScheduleRequest = {
         config,
         plan,
         folder,
         workFolder,
         shim,
         lock,
-        keepsMessages: keep !== undefined,
+        keepsMessages: keep !== undefined && !asRun,
         ...(order && { order }),
-      });
+        ...(asRun && { run: { json: asRun.json, live: asRun.live } }),
+      };
+      const answer = await this.ask(request, asRun);
       if (answer.type === 'played') return answer.result;
       if (answer.type === 'lacks') throw new NotSimulatedError(answer.message, answer.what);
       throw answer.isForUsers ? new UsageError(answer.message) : new Error(answer.message);
@@ -102,16 +116,27 @@ export class WorldProcess {
     await ended;
   }
 
-  private ask(request: ScheduleRequest): Promise<WorldAnswer> {
+  private ask(request: ScheduleRequest, asRun: PlayOptions['asRun']): Promise<WorldAnswer> {
     this.child ??= this.start();
     const child = this.child;
     return new Promise((resolve, reject) => {
+      const stop = () => child.send(STOP_PLAYING, () => {});
       const over = () => {
         clearInterval(timer);
+        asRun?.interrupt.removeEventListener('abort', stop);
         child.off('message', answered);
         child.off('exit', ended);
       };
-      const answered = (answer: WorldAnswer) => {
+      const answered = (answer: WorldAnswer | WorldTold) => {
+        if (answer.type === 'line' || answer.type === 'snapshot' || answer.type === 'at') {
+          // As long as virtual time passes it has not come to a standstill, however long it is.
+          if (answer.type === 'at') {
+            beganMs = performance.now();
+            before = undefined;
+          }
+          asRun?.tell(answer);
+          return;
+        }
         over();
         resolve(answer);
       };
@@ -120,7 +145,7 @@ export class WorldProcess {
         this.child = undefined;
         reject(new Error(`the simulated world ended by itself (${signal ?? `status ${code}`})`));
       };
-      const beganMs = performance.now();
+      let beganMs = performance.now();
       let before: number | undefined;
       const timer = setInterval(() => {
         const usedMs = processorMsOfSession(child.pid!);
@@ -138,6 +163,8 @@ export class WorldProcess {
       child.on('exit', ended);
       // Of one that is gone its exit tells; without this the failed send would be nobody's.
       child.send(request, () => {});
+      if (asRun?.interrupt.aborted) stop();
+      else asRun?.interrupt.addEventListener('abort', stop);
     });
   }
 
@@ -145,17 +172,21 @@ export class WorldProcess {
     // Short-lived objects of many schedules: a larger nursery is emptied less often. It stays on one core: V8's other threads could
     // only interrupt it there (on `single` a tenth of a schedule).
     const node = [process.execPath, '--single-threaded', '--max-semi-space-size=32', WORLD_MAIN];
-    const { core, cwd, env } = this.options;
+    const { core, cwd, env, output } = this.options;
+    if (output !== undefined) makeFolder(dirname(output));
+    const printed = output === undefined ? ('inherit' as const) : openSync(output, 'a');
     const withUs = findOnPath('setpriv') ? ['setpriv', '--pdeathsig', 'KILL', '--'] : [];
     const onCore = core !== undefined && findOnPath('taskset') ? ['taskset', '-c', String(core)] : [];
     const [program, ...args] = [...withUs, ...onCore, ...node];
     // A terminal's Ctrl-C is for the hunt alone, which ends its worlds itself when it has told what it found.
-    return spawn(program!, args, {
-      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    const child = spawn(program!, args, {
+      stdio: ['ignore', printed, 'inherit', 'ipc'],
       ...(cwd !== undefined && { cwd }),
       env: { ...process.env, ...env },
       detached: true,
     });
+    if (typeof printed === 'number') closeSync(printed);
+    return child;
   }
 }
 

@@ -10,6 +10,7 @@ import { writeJson } from '../../harness/record/store.js';
 import { resourceServer } from '../../harness/resource/server.js';
 import { RESOURCE_SERVER } from '../../harness/resource/started.js';
 import type { ProgramPorts, SimProgram } from '../../harness/runtimes/sim/client-process.js';
+import { worldNow } from '../../harness/runtimes/sim/current-world.js';
 import { type LockModule, lockModule } from '../../harness/runtimes/sim/modules.js';
 import { replaceUnowned } from '../../harness/runtimes/sim/own-modules.js';
 import { PipePool } from '../../harness/runtimes/sim/shim-channel.js';
@@ -21,16 +22,17 @@ import type { Checker, CheckInput } from '../../harness/vocabulary/run.js';
 import type { ResourceMode } from '../../harness/vocabulary/workload.js';
 import { isForUsers } from '../common/errors.js';
 import { readInput } from '../judge/judge.js';
+import { CLIENT_ARGV } from '../run/simulated-client.js';
 import { shapeOf } from './exhaustive/shape.js';
 import { type Played, playSchedule } from './play-schedule.js';
 import {
-  CLIENT_ARGV,
   type Discovery,
   discoveriesOf,
   fingerprintOf,
   type ScheduleRequest,
   type ScheduleResult,
   type WorldAnswer,
+  type WorldTold,
 } from './schedule.js';
 
 replaceUnowned();
@@ -38,41 +40,56 @@ replaceUnowned();
 let servers: WarmServers | undefined;
 const locks = new Map<string, LockModule>();
 
-/** Never rejects. */
-export async function answerSchedule(request: ScheduleRequest): Promise<WorldAnswer> {
+/** Ends the run that is played now. */
+let playing: AbortController | undefined;
+
+/** Never rejects. `tell`: of a run while it is played. */
+export async function answerSchedule(
+  request: ScheduleRequest,
+  tell: (told: WorldTold) => void = () => {},
+): Promise<WorldAnswer> {
   try {
-    return { type: 'played', result: await playAndJudge(request) };
+    return { type: 'played', result: await playAndJudge(request, tell) };
   } catch (error) {
     const { message, stack } = error as Error;
     if (error instanceof OutsideOfTheWorldError && error.lacks !== undefined)
       return { type: 'lacks', message, what: error.lacks };
     const foreseen = isForUsers(error) || error instanceof OutsideOfTheWorldError;
     return { type: 'failed', message: foreseen ? message : (stack ?? message), isForUsers: foreseen };
+  } finally {
+    playing = undefined;
   }
 }
 
-async function playAndJudge({
-  config,
-  plan,
-  folder,
-  workFolder,
-  shim,
-  lock,
-  keepsMessages,
-  order,
-}: ScheduleRequest): Promise<ScheduleResult> {
+/** The run that is played ends early. What that sets going is the harness's, and so happens in its turn. */
+export function stopPlaying(): void {
+  const stop = playing;
+  const world = worldNow();
+  if (world) world.forHarness(world.timeline.nowNs, () => stop?.abort());
+  else stop?.abort();
+}
+
+async function playAndJudge(
+  { config, plan, folder, workFolder, shim, lock, keepsMessages, order, run }: ScheduleRequest,
+  tell: (told: WorldTold) => void,
+): Promise<ScheduleResult> {
+  playing = new AbortController();
   servers ??= new WarmServers(pipesIn(workFolder));
-  writeJson(folder, 'config.json', config);
-  writeJson(folder, 'plan.json', plan);
+  if (!run) {
+    writeJson(folder, 'config.json', config);
+    writeJson(folder, 'plan.json', plan);
+  }
   const before = new Set(process.getActiveResourcesInfo());
   const look = () => refuseOutside(before);
-  const parts = { shim, servers, program: programOf(lock), look, keepsMessages, ...(order && { order }) };
+  const asRun = run && { ...run, tell, interrupt: playing.signal };
+  const program = programOf(lock);
+  const parts = { shim, servers, program, look, keepsMessages, ...(order && { order }), ...(asRun && { asRun }) };
   const played = await playSchedule(config, plan, folder, parts);
   look();
   const course = played.order;
   if (course?.isCut) return { ...NOT_JUDGED, ...ofPlay(played), order: course };
   // Its folder is judged by whoever has it played, and keeps it.
-  if (config.scenario !== undefined) return { ...NOT_JUDGED, ...ofPlay(played) };
+  if (run || config.scenario !== undefined) return { ...NOT_JUDGED, ...ofPlay(played) };
   const { input, judges } = await readInput(folder);
   // One course proves little, and need not: all of them together are to.
   const asked = course ? judges.filter((one) => one !== vacuity) : judges;
@@ -118,7 +135,7 @@ function resourceInWorld([_address, port, mode]: readonly string[], ports: Progr
 }
 
 /** Servers that were killed, and this process's own channel. */
-const OURS = new Set(['ProcessWrap', 'PipeWrap', 'Immediate', 'TTYWrap', 'CloseReq']);
+const OURS = new Set(['ProcessWrap', 'PipeWrap', 'WriteWrap', 'Immediate', 'TTYWrap', 'CloseReq']);
 
 /** What goes on outside of the world after a run was begun in it: it will be different the next time. */
 function refuseOutside(before: ReadonlySet<string>): void {

@@ -5,7 +5,6 @@
  * Promises: never waits for its reader. A terminal that stands still (Ctrl-S, a slow connection) loses snapshots;
  * it must not hold up the run, whose stalls weaken its verdict.
  */
-import type { Writable } from 'node:stream';
 import type { Ledger } from '../../harness/record/facts/ledger.js';
 import { duration } from '../../harness/record/facts/words.js';
 import { visible } from '../../harness/record/schemas/foreign-text.js';
@@ -17,6 +16,13 @@ import { type RunFacts, RunState, type Snapshot } from './run-state.js';
 /** One line of the channel, as JSON. */
 export interface FeedMessage {
   snapshot: Snapshot;
+}
+
+/** Where snapshots go: a stream, or what is like one. */
+export interface SnapshotChannel {
+  /** What is still on its way. */
+  readonly writableLength: number;
+  write(line: string): unknown;
 }
 
 export interface Feed extends Progress, AsyncDisposable {
@@ -37,7 +43,7 @@ export function startFeed(
   ledger: Ledger,
   clock: Clock,
   write: (line: string) => void,
-  channel: Writable,
+  channel: SnapshotChannel,
 ): Feed {
   let overlapsTold = 0;
   const say = (line: string) => write(visible(line));

@@ -20,7 +20,7 @@ import { placeOfLock } from '../run/lock-source.js';
 import { type AskedMachine, type Machine, namedServer } from '../run/machine.js';
 import { askMachine } from '../run/machine-flags.js';
 import { readPlanFile } from '../run/plan-file.js';
-import { createPreparer, type PreparedRun, type RunRequest, requestOf } from '../run/prepare-run.js';
+import { createPreparer, type PreparedRun, type RunRequest, requestOf, SIM_BUNDLE } from '../run/prepare-run.js';
 import { probeMachine } from '../run/probe-machine.js';
 import { type AskedSeries, runSeries, timesOf } from '../run/series.js';
 import { type OriginalRun, readOriginal } from './original.js';
@@ -110,8 +110,10 @@ function introduction({ findings }: OriginalRun, series: AskedSeries): string {
 }
 
 function lockChanged({ folder }: OriginalRun, prepared: PreparedRun): boolean {
-  const [then, now] = [join(folder, BUNDLE), join(prepared.folder, BUNDLE)];
-  return existsSync(then) && existsSync(now) && codeIn(then) !== codeIn(now);
+  return [BUNDLE, SIM_BUNDLE].some((bundle) => {
+    const [then, now] = [join(folder, bundle), join(prepared.folder, bundle)];
+    return existsSync(then) && existsSync(now) && codeIn(then) !== codeIn(now);
+  });
 }
 
 /** Without what says where its sources are, seen from the folder that it lies in. */

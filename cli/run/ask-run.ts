@@ -3,7 +3,7 @@
  * workload's defaults filled in, paths that are absolute, and only combinations that make sense.
  */
 import { resolve } from 'node:path';
-import { listed } from '../../harness/record/facts/words.js';
+import { durationOfMs, listed } from '../../harness/record/facts/words.js';
 import { WARM_UP_MS } from '../../harness/run/run.js';
 import { topologies } from '../../harness/topologies/index.js';
 import { services } from '../../harness/topologies/services.js';
@@ -14,6 +14,7 @@ import { dashed } from '../common/values.js';
 import { checkPair, fitsTopology } from './deployment.js';
 import { DEFAULT_NODES, LEAST_TIME_LIMIT_MS, leastOf, type RunFlags } from './flags.js';
 import { knownOf } from './known.js';
+import { type Machine, SIM } from './machine.js';
 import type { RunRequest } from './prepare-run.js';
 import { withWorkload } from './workload-flags.js';
 
@@ -67,6 +68,25 @@ export function askRun(asTyped: RunFlags, { argv, cwd, given }: Invocation): Ask
     faults,
     argv,
   };
+}
+
+/** Of a run by default in virtual time, where real seconds would be many: its verdict is to come within one minute on two cores. */
+const VIRTUAL_LIMIT_MS: Readonly<Record<string, number>> = { redlock: 12_000, cluster: 12_000 };
+
+/**
+ * As `askRun`, for a machine that was found. In virtual time a run whose length nobody named is shortened, and says so; and what
+ * repeats one names the runtime, for another machine may have real time.
+ */
+export function askRunOn({ runtime }: Pick<Machine, 'runtime'>, flags: RunFlags, invocation: Invocation): AskedRun {
+  if (runtime !== SIM) return askRun(flags, invocation);
+  const limitMs = invocation.given('timeLimit') ? undefined : VIRTUAL_LIMIT_MS[flags.topology];
+  const asked = askRun({ ...flags, timeLimit: limitMs ?? flags.timeLimit }, invocation);
+  const named = flags.runtime === SIM ? [] : ['--runtime', SIM];
+  const argv = [...invocation.argv, ...named];
+  if (limitMs === undefined) return { ...asked, argv };
+  const [cut, whole] = [limitMs, flags.timeLimit].map(durationOfMs);
+  const words = `${cut} of virtual time in place of ${whole}, for its verdict to come within a minute; --time-limit ${flags.timeLimit / 1e3}s plays all`;
+  return { ...asked, argv, settings: { ...asked.settings, cut: words } };
 }
 
 /** What flags call `single` and `quorum` is another deployment with every service. */

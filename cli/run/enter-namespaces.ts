@@ -31,8 +31,11 @@ export const STOP_REQUEST = 'stop\n';
 
 export interface EnterOptions {
   stdout?: 'inherit' | 'ignore' | 'capture';
-  /** False where hosts are containers: then it is a process like any other, which only watches us. */
-  namespaces?: boolean;
+  /**
+   * Where hosts live, for it is a process like any other where they do not live in its namespaces. Containers it has to remove when
+   * we are gone; of a simulated world nothing is left without it.
+   */
+  hosts?: 'namespaces' | 'containers' | 'a world of its own';
 }
 
 /**
@@ -41,9 +44,11 @@ export interface EnterOptions {
  */
 export async function enterNamespaces(
   argv: readonly string[],
-  { stdout = 'inherit', namespaces = true }: EnterOptions = {},
+  { stdout = 'inherit', hosts = 'namespaces' }: EnterOptions = {},
 ): Promise<Inner> {
-  const [command, ...args] = [...(namespaces ? [...(await dyingWithUs()), ...inNamespaces()] : []), ...argv];
+  const leavesThings = hosts === 'containers';
+  const before = [...(leavesThings ? [] : await dyingWithUs()), ...(hosts === 'namespaces' ? inNamespaces() : [])];
+  const [command, ...args] = [...before, ...argv];
   // A session of its own: Ctrl-C reaches only us, and we pass it on as a request, so that Redis and the clients live on
   // until the run has been healed and judged.
   const capture = stdout === 'capture';
@@ -58,8 +63,8 @@ export async function enterNamespaces(
     ...(capture && { captured: { output: child.stdout!, errors: child.stderr! } }),
     channel: pipe,
     askToStop: () => pipe.write(STOP_REQUEST),
-    // Without namespaces nothing ends with it: it notices the closed pipe, and removes what it has made.
-    kill: () => (namespaces ? child.kill('SIGKILL') : pipe.destroy()),
+    // Containers do not end with it: it notices the closed pipe, and removes what it has made.
+    kill: () => (leavesThings ? pipe.destroy() : child.kill('SIGKILL')),
   };
 }
 

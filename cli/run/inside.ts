@@ -5,7 +5,6 @@
  */
 import { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
-import { mutualExclusion } from '../../checkers/exclusion/mutual-exclusion.js';
 import { showingLife } from '../../harness/machine/signs-of-life.js';
 import { Ledger } from '../../harness/record/facts/ledger.js';
 import { readConfig, readPlan } from '../../harness/record/store.js';
@@ -15,6 +14,7 @@ import { netnsRuntime } from '../../harness/runtimes/netns.js';
 import { createRandom } from '../../harness/runtimes/random.js';
 import { monotonicNs, realClock } from '../../harness/runtimes/real-clock.js';
 import { topologies } from '../../harness/topologies/index.js';
+import type { Plan } from '../../harness/vocabulary/faults.js';
 import type { Runtime } from '../../harness/vocabulary/host.js';
 import type { RunConfig } from '../../harness/vocabulary/run.js';
 import type { Clock } from '../../harness/vocabulary/time.js';
@@ -23,11 +23,10 @@ import { scenarios } from '../../scenarios/index.js';
 import { EXIT_COULD_NOT_RUN } from '../common/errors.js';
 import { watchForFindings } from '../judge/early-end.js';
 import { judgeRun } from '../judge/judge.js';
-import { judgesOfRun, workloadOf } from '../judge/workload-of.js';
-import { type Feed, startFeed } from '../live/feed.js';
-import { createProgress, type Progress } from '../live/progress.js';
+import { workloadOf } from '../judge/workload-of.js';
 import { STOP_REQUEST, WATCH_FD } from './enter-namespaces.js';
 import { playScenario } from './play.js';
+import { progressOfRun } from './run-progress.js';
 
 export interface InsideOptions {
   json: boolean;
@@ -37,23 +36,59 @@ export interface InsideOptions {
   quiet: boolean;
 }
 
+/** What carries a run out and leaves its record in `folder`. */
+export type CarryOutInside = (config: RunConfig, plan: Plan, folder: string, how: Inside) => Promise<void>;
+
+/** How it is told, and by what it is ended. */
+export type Inside = Pick<InsideOptions, 'json' | 'live'> & {
+  interrupt: AbortSignal;
+  /** To the outer process. */
+  channel: Writable;
+};
+
 /** Carries out the run prepared in `folder`, and judges it; resolves with the exit status. The verdict is printed by the outer process. */
-export async function runInside(folder: string, options: InsideOptions): Promise<number> {
-  const { interrupt, channel } = watchOuter();
-  const config = readConfig(folder);
+export async function runInside(
+  folder: string,
+  options: InsideOptions,
+  carriesOut: CarryOutInside = carryOutHere,
+): Promise<number> {
+  const outer = watchOuter();
+  await carriesOut(readConfig(folder), readPlan(folder), folder, { ...options, ...outer });
+  const watched = !options.json && !options.live && !options.quiet;
+  if (watched) writeLine('judging what was recorded…');
+  const { results } = await (watched ? showingLife(() => judgeRun(folder)) : judgeRun(folder));
+  return results.exitStatus;
+}
+
+/** A line on standard output. */
+export function writeLine(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+/** A line about what is wrong. */
+export function complain(line: string): void {
+  process.stderr.write(`lock-torture: ${line}\n`);
+}
+
+async function carryOutHere(
+  config: RunConfig,
+  plan: Plan,
+  folder: string,
+  { json, live, interrupt, channel }: Inside,
+): Promise<void> {
   const epochNs = monotonicNs();
   const clock = realClock(epochNs);
-  const write = (line: string) => process.stdout.write(`${line}\n`);
   const ledger = new Ledger();
-  await using feed = options.live ? liveFeed(config, folder, ledger, clock, write, channel) : undefined;
-  const progress: Progress = feed ?? createProgress(options.json, write);
+  await using progress = progressOfRun(
+    config,
+    plan,
+    { ledger, clock, write: writeLine },
+    live ? { channel } : { json },
+  );
   const scenario = config.scenario === undefined ? undefined : scenarios[config.scenario]!;
-  const plan = readPlan(folder);
   const needs = new Set([...needsOf(plan), ...(scenario?.needs ?? [])]);
   const runtime = await runtimeOf(config, folder, clock, needs.has('disk'));
-  await using _hosts = takenDown('after the run, its hosts', runtime, (line) => {
-    process.stderr.write(`lock-torture: ${line}\n`);
-  });
+  await using _hosts = takenDown('after the run, its hosts', runtime, complain);
   onOrphaned = async () => runtime[Symbol.asyncDispose]();
   await using early = config.stopAtFirst ? watchForFindings(folder, progress.say) : undefined;
   await carryOut(config, plan, folder, {
@@ -69,23 +104,7 @@ export async function runInside(folder: string, options: InsideOptions): Promise
     onEvent: progress.event,
     interrupt: early ? AbortSignal.any([interrupt, early.signal]) : interrupt,
   });
-  feed?.send();
-  const watched = !options.json && !options.live && !options.quiet;
-  if (watched) progress.say('judging what was recorded…');
-  const { results } = await (watched ? showingLife(() => judgeRun(folder)) : judgeRun(folder));
-  return results.exitStatus;
-}
-
-function liveFeed(
-  config: RunConfig,
-  folder: string,
-  ledger: Ledger,
-  clock: Clock,
-  write: (line: string) => void,
-  channel: Writable,
-): Feed {
-  const exclusive = judgesOfRun(config).includes(mutualExclusion);
-  return startFeed({ ...config, plan: readPlan(folder), exclusive }, ledger, clock, write, channel);
+  progress.send?.();
 }
 
 /** `recordsDisk`: what servers sync is recorded only where a host may lose power. */

@@ -69,12 +69,10 @@ export function serverOptions(
   ];
 }
 
-/** What to run on; for every command that makes runs of its own. `alsoRuntimes`: what not every command can run on. */
-export function machineOptions(alsoRuntimes: readonly string[] = []): Option[] {
+/** What to run on; for every command that makes runs of its own. */
+export function machineOptions(): Option[] {
   return [
-    new Option('--runtime <name>', 'where hosts live')
-      .argParser(nameAmong([...runtimeNames, ...alsoRuntimes]))
-      .default('auto'),
+    new Option('--runtime <name>', 'where hosts live').argParser(nameAmong(runtimeNames)).default('auto'),
     ...serverOptions('the server to torture (default: redis-server from PATH, else downloaded)'),
     ...imageOptions(`${services.redis.inContainers.image}, and ${DEFAULT_CLIENT_IMAGE}`),
   ];

@@ -5,7 +5,7 @@ import type { RunConfig } from '../../harness/vocabulary/run.js';
 import type { RedisBinary, ServiceName } from '../../harness/vocabulary/topology.js';
 import type { Say } from '../common/say.js';
 
-/** The runtime of virtual time, for commands that make runs there as well. */
+/** The runtime of virtual time. */
 export const SIM = 'sim';
 
 /** What this machine brings to a run. */
@@ -17,6 +17,8 @@ export interface Machine {
   clockShim?: string;
   durableShim?: string;
   linkShaper?: string;
+  simShim?: string;
+  virtualTime?: RunConfig['virtualTime'];
   unavailable: Partial<Record<Capability, string>>;
   containers?: RunConfig['containers'];
   toolImage?: RunConfig['toolImage'];

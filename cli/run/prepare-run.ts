@@ -5,7 +5,7 @@
  */
 import { rmSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { externalProgram } from '../../harness/machine/external-project.js';
 import { PROJECT } from '../../harness/machine/project-files.js';
@@ -21,8 +21,10 @@ import type { Say } from '../common/say.js';
 import { BUNDLE } from './bundle.js';
 import { loadOnce } from './load-once.js';
 import { LOCK_NAMES } from './lock-at-hand.js';
+import { putLoadedLock } from './lock-module.js';
 import { isOnesOwn, type LockSource, resolveLock } from './lock-source.js';
-import type { Machine } from './machine.js';
+import { type Machine, SIM } from './machine.js';
+import { CLIENT_ARGV } from './simulated-client.js';
 import { IN_IMAGE } from './tool-image.js';
 
 /** What a run is to do: its config without what the machine brings and what names the run. */
@@ -37,6 +39,8 @@ export type RunRequest = Omit<
   | 'clockShim'
   | 'durableShim'
   | 'linkShaper'
+  | 'simShim'
+  | 'virtualTime'
   | 'unavailable'
   | 'containers'
   | 'toolImage'
@@ -59,6 +63,8 @@ export function requestOf(config: RunConfig): RunRequest {
     clockShim,
     durableShim,
     linkShaper,
+    simShim,
+    virtualTime,
     unavailable,
     containers,
     toolImage,
@@ -102,9 +108,15 @@ export function createPreparer(machine: Machine, base: string, say: Say) {
   };
 }
 
-type KeptLock = Pick<LockSource, 'clientArgv' | 'startsWithinMs'> & { bundle?: { path: string; code: Buffer } };
+/** What `BUNDLE` is in virtual time. */
+export const SIM_BUNDLE = 'lock.cjs';
+
+type KeptLock = Pick<LockSource, 'clientArgv' | 'startsWithinMs'> & {
+  bundle?: { path: string; code: Buffer; map?: Buffer };
+};
 
 async function readLock(request: RunRequest, folder: string, machine: Machine, say: Say): Promise<KeptLock> {
+  if (machine.virtualTime) return readSimulated(request, folder, machine.virtualTime, say);
   const {
     clientArgv: here,
     startsWithinMs,
@@ -131,6 +143,19 @@ async function readLock(request: RunRequest, folder: string, machine: Machine, s
   return { clientArgv, bundle: { path, code: await readFile(path) } };
 }
 
+/** All clients of a simulated world are in one process, so the lock is one module without anything of the machine's. */
+async function readSimulated(
+  { lock, cwd }: RunRequest,
+  folder: string,
+  { why, remedy }: NonNullable<Machine['virtualTime']>,
+  say: Say,
+): Promise<KeptLock> {
+  const forRealTime = remedy === undefined ? `leave out --runtime ${SIM}` : `${why}; for real time: ${remedy}`;
+  const path = await putLoadedLock(lock, cwd, folder, { remedy: forRealTime, say });
+  const [code, map] = await Promise.all([readFile(path), readFile(`${path}.map`)]);
+  return { clientArgv: CLIENT_ARGV, bundle: { path, code, map } };
+}
+
 /** The tool's own programs have another place there. */
 function inToolImage(argument: string): string {
   if (argument === process.execPath) return IN_IMAGE.node;
@@ -153,7 +178,9 @@ async function startOfExternal(name: string, { containers, toolImage }: Machine,
 /** Resolves with the command that starts a client with the lock as it lies in `folder`. */
 async function putLock({ clientArgv, bundle }: KeptLock, folder: string): Promise<string[]> {
   if (!bundle) return clientArgv;
-  const path = join(folder, BUNDLE);
+  const path = join(folder, basename(bundle.path));
   await writeFile(path, bundle.code);
+  // What a lock throws is told by its own files and lines.
+  if (bundle.map) await writeFile(`${path}.map`, bundle.map);
   return clientArgv.map((argument) => (argument === bundle.path ? path : argument));
 }

@@ -4,14 +4,16 @@ import { buildClockShim } from '../../harness/machine/clock-shim.js';
 import { buildDurableShim, preloadTrouble } from '../../harness/machine/durable-shim.js';
 import { buildLinkShaper } from '../../harness/machine/link-shaper.js';
 import { privateFolder } from '../../harness/machine/private-folder.js';
-import { cacheFolder } from '../../harness/machine/redis-binary.js';
+import { cacheFolder, findRedis } from '../../harness/machine/redis-binary.js';
 import { inspectServer, LATER_COMMANDS } from '../../harness/machine/server-commands.js';
-import { NOT_IN_REAL_TIME } from '../../harness/runtimes/provides.js';
+import { NOT_IN_REAL_TIME, NOT_IN_VIRTUAL_TIME } from '../../harness/runtimes/provides.js';
 import { services } from '../../harness/topologies/services.js';
 import type { RedisBinary } from '../../harness/vocabulary/topology.js';
+import { UsageError } from '../common/errors.js';
 import type { Say } from '../common/say.js';
-import { type AskedMachine, type Machine, sayWhatIsMissing, withServer } from './machine.js';
-import { chooseRuntime } from './runtimes.js';
+import { type AskedMachine, type Machine, SIM, sayWhatIsMissing, withServer } from './machine.js';
+import { type ChosenRuntime, chooseRuntime } from './runtimes.js';
+import { simulationShim } from './simulation.js';
 
 /**
  * Finds or fetches what every run needs. `known` is the server to take, where it was found before: one that was downloaded does
@@ -20,6 +22,7 @@ import { chooseRuntime } from './runtimes.js';
 export async function probeMachine(asked: AskedMachine, say: Say, known?: RedisBinary): Promise<Machine> {
   const runtime = await chooseRuntime(asked, say);
   say(`runtime ${runtime.name}: ${runtime.why}`);
+  if (runtime.name === SIM) return simulated(asked, runtime, say, known);
   if (runtime.name !== 'netns') {
     sayWhatIsMissing(runtime.machine, say);
     return runtime.machine;
@@ -37,6 +40,23 @@ export async function probeMachine(asked: AskedMachine, say: Say, known?: RedisB
   else machine.unavailable.link = link.unavailable;
   sayWhatIsMissing(machine, say);
   return service === 'redis' ? inspected(machine) : machine;
+}
+
+/** Rejects with all that is missing where virtual time cannot be had either. */
+async function simulated(
+  { server }: AskedMachine,
+  { why, virtualTime }: Extract<ChosenRuntime, { name: typeof SIM }>,
+  say: Say,
+  known?: RedisBinary,
+): Promise<Machine> {
+  if (virtualTime.remedy !== undefined) say(`for real time: ${virtualTime.remedy}`);
+  const shim = await simulationShim(say).catch((error: Error) => {
+    const { remedy } = virtualTime;
+    throw remedy === undefined ? error : new UsageError(`${why}, and ${error.message}; for real time: ${remedy}`);
+  });
+  const redis = known ?? (await findRedis({ explicit: server, cacheFolder: cacheFolder(), say }));
+  const unavailable = { ...NOT_IN_VIRTUAL_TIME };
+  return inspected({ runtime: SIM, redis, simShim: shim, virtualTime, unavailable });
 }
 
 /** One that does not start is a run's to report. `flag` names another one. */

@@ -2,7 +2,7 @@
 import { randomInt } from 'node:crypto';
 import { UsageError } from '../common/errors.js';
 import { saying, sayingOnce } from '../common/say.js';
-import { type AskedRun, askRun, type Invocation } from './ask-run.js';
+import { type AskedRun, askRun, askRunOn, type Invocation } from './ask-run.js';
 import { type Configured, withConfig } from './config-file.js';
 import { decideRun } from './decide-run.js';
 import { addRunFlags, askSeries, type RunFlags, SEEDS } from './flags.js';
@@ -21,13 +21,16 @@ export function configuredRun(flags: RunFlags, invocation: Invocation): Promise<
 
 /** Runs, and resolves with the exit status. Rejects with an error for the user when it could not run. */
 export async function runCommand({ flags, invocation, origin }: ConfiguredRun): Promise<number> {
-  const asked = askRun(flags, invocation);
+  // What makes no sense is told before anything is looked for.
+  const { kind } = askRun(flags, invocation);
   const series = askSeries(flags, invocation.cwd);
   if (series.shard) checkShard(flags);
   const say = saying(series);
   for (const line of origin) say(line);
-  const machine = await probeMachine({ ...askMachine(flags, invocation.cwd), service: asked.kind.service }, say);
+  const machine = await probeMachine({ ...askMachine(flags, invocation.cwd), service: kind.service }, say);
+  const asked = askRunOn(machine, flags, invocation);
   const firstSeed = flags.seed ?? randomInt(0, SEEDS);
+  if (asked.settings.cut !== undefined) say(`shortened: ${asked.settings.cut}`);
   for (const line of introduction(asked, series, firstSeed)) say(line);
   const note = sayingOnce((warning) => say(`note: ${warning}`));
   const prepare = createPreparer(machine, series.base, say);

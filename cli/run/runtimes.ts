@@ -2,28 +2,30 @@
 
 import { findOnPath } from '../../harness/machine/command.js';
 import { provideIp } from '../../harness/machine/iproute.js';
-import { inUserNamespaces, namespaceTrouble } from '../../harness/machine/namespaces.js';
+import { inUserNamespaces, type NamespaceTrouble, namespaceTrouble } from '../../harness/machine/namespaces.js';
 import { cacheFolder } from '../../harness/machine/redis-binary.js';
 import { services } from '../../harness/topologies/services.js';
+import type { VirtualTime } from '../../harness/vocabulary/run.js';
 import { UsageError } from '../common/errors.js';
 import type { Say } from '../common/say.js';
 import type { ContainerMachine } from './containers.js';
-import type { AskedMachine, Machine } from './machine.js';
+import { type AskedMachine, type Machine, SIM } from './machine.js';
 
 /** Programs that make hosts, and the packages that have them. */
 const NETNS_TOOLS = { unshare: 'util-linux', nsenter: 'util-linux', hostname: 'hostname' } as const;
 
-export const runtimeNames = ['auto', 'netns', 'docker', 'container'] as const;
+export const runtimeNames = ['auto', 'netns', 'docker', 'container', SIM] as const;
 
 /** The runtime to use and, in words, why. */
 export type ChosenRuntime =
   | { name: 'netns'; why: string }
   | { name: 'docker'; why: string; machine: ContainerMachine['machine'] }
-  | { name: 'container'; why: string; machine: Machine };
+  | { name: 'container'; why: string; machine: Machine }
+  | { name: typeof SIM; why: string; virtualTime: VirtualTime };
 
 /**
- * `auto` is `docker` where an engine answers and the images are there or can be pulled, else `netns`; where this is not Linux,
- * `container`. Throws with the remedy where the runtime asked for, or none of them, is available.
+ * `auto` is `docker` where an engine answers and the images are there or can be pulled, else `netns`, and where this machine
+ * allows no namespaces either, `sim`: the same run in virtual time; where this is not Linux, `container`. Throws with the remedy where the runtime asked for, or none of them, is available.
  */
 export async function chooseRuntime(asked: AskedMachine, say: Say): Promise<ChosenRuntime> {
   if (asked.runtime === 'container' || (asked.runtime === 'auto' && process.platform !== 'linux')) {
@@ -38,10 +40,19 @@ export async function chooseRuntime(asked: AskedMachine, say: Say): Promise<Chos
     throw new UsageError('--server is for the netns runtime; a server in containers is named with --image');
   if (asked.runtime === 'netns' && wantsImages)
     throw new UsageError('--image and --client-image are for the docker runtime, not for netns');
+  if (asked.runtime === SIM) {
+    if (wantsImages)
+      throw new UsageError('--image and --client-image are for the docker runtime, not for virtual time');
+    if (isOther) throw new UsageError(`${ONLY_REDIS}, not ${title}: leave out --runtime ${SIM}`);
+    return { name: SIM, why: 'virtual time, as asked', virtualTime: { why: 'as asked' } };
+  }
   if (asked.runtime === 'netns') return netns('as asked', say);
-  if (asked.server !== undefined) return netns('--server names a program of this machine', say);
+  if (asked.server !== undefined) {
+    const why = '--server names a program of this machine';
+    return isOther ? netns(why, say, undefined, title) : netnsOrSim(why, say);
+  }
   if (isOther && asked.runtime === 'auto' && !wantsImages)
-    return netns(`${title} is of this machine; --runtime docker takes it from an image`, say);
+    return netns(`${title} is of this machine; --runtime docker takes it from an image`, say, undefined, title);
   const containers = await containersOrWhyNot(asked, say);
   if ('machine' in containers) {
     const why = `${containers.engine}${asked.runtime === 'docker' ? ', as asked' : ''}`;
@@ -49,7 +60,7 @@ export async function chooseRuntime(asked: AskedMachine, say: Say): Promise<Chos
   }
   if (asked.runtime === 'docker' || wantsImages)
     throw new UsageError(`the docker runtime is not available: ${containers.trouble}`);
-  return netns(
+  return netnsOrSim(
     `a network namespace per host, on this machine (no docker: ${containers.trouble})`,
     say,
     containers.trouble,
@@ -67,12 +78,28 @@ async function containersOrWhyNot(asked: AskedMachine, say: Say): Promise<Contai
   }
 }
 
-async function netns(why: string, say: Say, noDocker?: string): Promise<ChosenRuntime> {
-  const trouble = (await whyNoIp(say)) ?? (await whyNoNetns());
+const ONLY_REDIS = 'virtual time has Redis and Valkey only';
+
+/** `other`: the title of a service that only real servers have. */
+async function netns(why: string, say: Say, noDocker?: string, other?: string): Promise<ChosenRuntime> {
+  const trouble = await whyNoNetns(say);
   if (!trouble) return { name: 'netns', why };
-  throw new UsageError(
-    `the netns runtime is not available: ${trouble}${noDocker === undefined ? '' : `; nor docker: ${noDocker}`}`,
-  );
+  const nor = noDocker === undefined ? '' : `; nor docker: ${noDocker}`;
+  const norVirtual = other === undefined ? '' : `; and ${ONLY_REDIS}, not ${other}`;
+  throw new UsageError(`the netns runtime is not available: ${trouble.detail}; ${trouble.remedy}${nor}${norVirtual}`);
+}
+
+/** What virtual time would not be is said at once, with what brings real time. */
+async function netnsOrSim(why: string, say: Say, noDocker?: string): Promise<ChosenRuntime> {
+  const trouble = await whyNoNetns(say);
+  if (!trouble) return { name: 'netns', why };
+  const nor = noDocker === undefined ? '' : `; no docker: ${noDocker}`;
+  const engine = noDocker === undefined ? '' : 'a container engine (docker, podman); or ';
+  return {
+    name: SIM,
+    why: `played in virtual time: ${trouble.what} (${trouble.detail}${nor})`,
+    virtualTime: { why: trouble.what, remedy: `${engine}${trouble.remedy}` },
+  };
 }
 
 /** Throws with the remedy where this root, of a container, cannot make the namespaces that hosts live in. */
@@ -81,21 +108,34 @@ export async function namespacesHere(): Promise<void> {
   if (trouble) throw new UsageError(`in the container ${trouble.detail}; the engine or its kernel forbids it`);
 }
 
+/** `what`: of this machine, in short. */
+interface NetnsTrouble extends NamespaceTrouble {
+  what: string;
+}
+
+const CANNOT = 'this machine has not what makes network namespaces';
+
+async function whyNoNetns(say: Say): Promise<NetnsTrouble | undefined> {
+  if (process.platform !== 'linux') {
+    const detail = `it needs Linux, this is ${process.platform}`;
+    return { what: CANNOT, detail, remedy: '--runtime container brings it' };
+  }
+  for (const [tool, debianPackage] of Object.entries(NETNS_TOOLS)) {
+    if (!findOnPath(tool))
+      return { what: CANNOT, detail: `${tool} is missing`, remedy: `install it (apt-get install ${debianPackage})` };
+  }
+  // First what cannot be downloaded.
+  const trouble = await namespaceTrouble();
+  return trouble ? { what: 'this machine allows no network namespaces', ...trouble } : whyNoIp(say);
+}
+
 /** `ip` is fetched where it is missing, as Redis is. */
-async function whyNoIp(say: Say): Promise<string | undefined> {
+async function whyNoIp(say: Say): Promise<NetnsTrouble | undefined> {
   try {
     await provideIp(cacheFolder(), say);
     return undefined;
   } catch (error) {
-    return `ip is missing and could not be downloaded (${(error as Error).message}); install it (apt-get install iproute2)`;
+    const detail = `ip is missing and could not be downloaded (${(error as Error).message})`;
+    return { what: CANNOT, detail, remedy: 'install it (apt-get install iproute2)' };
   }
-}
-
-async function whyNoNetns(): Promise<string | undefined> {
-  if (process.platform !== 'linux') return `it needs Linux, this is ${process.platform}: --runtime container brings it`;
-  for (const [tool, debianPackage] of Object.entries(NETNS_TOOLS)) {
-    if (!findOnPath(tool)) return `${tool} is missing; install it (apt-get install ${debianPackage})`;
-  }
-  const trouble = await namespaceTrouble();
-  return trouble && `${trouble.detail}; ${trouble.remedy}`;
 }

@@ -14,6 +14,7 @@ import { judgeRun, showVerdict } from '../judge/judge.js';
 import { type LiveLook, liveLook, surroundings } from '../live/terminal.js';
 import { showLive } from '../live/view.js';
 import { enterNamespaces, type Inner, type InnerEnd } from './enter-namespaces.js';
+import { SIM } from './machine.js';
 import type { PreparedRun } from './prepare-run.js';
 
 export interface Output {
@@ -40,14 +41,16 @@ export async function supervise(
     return 'not-begun';
   }
   announcedIsOver();
-  const main = fileURLToPath(new URL('./inside-main.js', import.meta.url));
+  const inWorld = config.runtime === SIM;
+  const main = fileURLToPath(new URL(inWorld ? '../hunt/virtual-main.js' : './inside-main.js', import.meta.url));
   const look = output.json || output.quiet ? undefined : liveLook(surroundings());
   const flags = [...(output.json ? ['--json'] : []), ...(output.quiet ? ['--quiet'] : []), ...(look ? ['--live'] : [])];
   const inContainers = config.runtime === 'docker';
+  const hosts = inContainers ? 'containers' : inWorld ? 'a world of its own' : 'namespaces';
   const stdout = look ? 'capture' : output.quiet ? 'ignore' : 'inherit';
   const inner = config.toolImage
     ? await (await import('./tool-container.js')).enterToolContainer(config.toolImage, folder, flags, { stdout })
-    : await enterNamespaces([process.execPath, main, folder, ...flags], { stdout, namespaces: !inContainers });
+    : await enterNamespaces([process.execPath, main, folder, ...flags], { stdout, hosts });
   const end = await shown(inner, look, stop);
   if ('code' in end && end.code === EXIT_COULD_NOT_RUN) return {};
   const results = judgedByInner(folder, end) ?? (await judgedHere(folder, end, inContainers, output));

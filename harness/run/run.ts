@@ -46,10 +46,10 @@ export interface RunParts {
   /** Instead of scripts and a plan: what happens from when everything is ready until everything is to be healed. */
   act?(scene: Scene): Promise<Pick<NemesisRun, 'stop' | 'unhealed'>>;
   /**
-   * Time is virtual: nothing disturbs it, a run that is killed need not leave a record, and a deployment is warm sooner than
-   * programs are.
+   * Time is virtual: nothing disturbs it. `warmUpMs`: in place of the warm-up of real time. `leavesRecord`: whether a run that is
+   * killed leaves what it had recorded, as in real time; else the record is written when it is closed.
    */
-  inVirtualTime?: { warmUpMs: number };
+  inVirtualTime?: { warmUpMs: number; leavesRecord: boolean };
   /** One line of progress for people. */
   say(line: string): void;
   /** Is fed every event of the run, before anything else hears of it. */
@@ -86,7 +86,7 @@ export async function carryOut(config: RunConfig, plan: Plan, folder: string, gi
   const { runtime, kind, say } = given;
   const { clock } = runtime;
   const beganNs = clock.nowNs();
-  const recorder = new Recorder(folder, clock, { atOnce: !given.inVirtualTime });
+  const recorder = new Recorder(folder, clock, { atOnce: given.inVirtualTime?.leavesRecord ?? true });
   const { trouble } = recorder;
   trouble.addEventListener('abort', () => say(`ending the run: ${trouble.reason}`));
   // A play asks one client after the other: the first that meets a mistake is enough.

@@ -40,6 +40,8 @@ export interface RunConfig {
   /** Of a workload that has one. */
   resource?: ResourceMode;
   timeLimitMs: number;
+  /** How a run by default was shortened, so that its verdict comes soon: in words; absent: not at all. */
+  cut?: string;
   /** Faults asked for, as given (`failover`, `pause:client`); empty for none. */
   nemesis: string[];
   nemesisIntervalMs: number;
@@ -59,6 +61,10 @@ export interface RunConfig {
   durableShim?: string;
   /** The compiled link shaper; absent: links cannot be degraded (see `unavailable`). */
   linkShaper?: string;
+  /** The compiled shim that gives servers virtual time, where a run has that. */
+  simShim?: string;
+  /** Of a run that was played in virtual time. */
+  virtualTime?: VirtualTime;
   /** Of the docker runtime: the images that the user chose, and what was built from them for hosts. */
   containers?: { image: string; clientImage: string; built: { server: string; client: string } };
   /** Where the whole inside of the run lives in one container of the tool's image: that image, what it was made of, and by whom. */
@@ -69,6 +75,14 @@ export interface RunConfig {
   unavailable: Partial<Record<Capability, string>>;
   /** The command line that repeats this run, without the seed of chance. */
   reproduce: string;
+}
+
+/** Why a run's time is virtual, in words. */
+export interface VirtualTime {
+  /** `as asked`, or `this machine allows no network namespaces`. */
+  why: string;
+  /** What brings real time; absent: virtual time was asked for. */
+  remedy?: string;
 }
 
 /** Findings that were known before a run, each by whom it blames, its class, kind and cause: `deployment/exclusion/overlap/failover-lost-write`. */

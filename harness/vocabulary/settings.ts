@@ -23,7 +23,7 @@ export interface Settings {
     | 'primary-replica'
     | 'primary-replica-sync';
   workload?: string;
-  runtime?: 'auto' | 'netns' | 'docker' | 'container';
+  runtime?: 'auto' | 'netns' | 'docker' | 'container' | 'sim';
   server?: string;
   image?: string;
   clientImage?: string;

@@ -251,6 +251,8 @@ export interface Results {
   readings: ReadingResult[];
   /** How much a pass is worth: "0 of 41 struck holds; at most 7 % at 95 %". */
   strength?: string;
+  /** That it was played in virtual time, why, what brings real time, and how it was shortened: in words. Absent: in real time. */
+  virtualTime?: string;
   stats: Record<string, number>;
   /** What its faults struck; absent: none were planned, or the results are of an earlier version. */
   struck?: StruckByFault;
@@ -268,6 +270,8 @@ export interface JsonSummary {
   headline: string;
   reasons: string[];
   strength: string | null;
+  /** That it was played in virtual time, and why; null: in real time. */
+  virtualTime: string | null;
   found: Results['found'];
   violations: {
     class: ViolationClass;

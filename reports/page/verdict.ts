@@ -20,6 +20,7 @@ export function verdictSection(input: ReportInput, story: Story): Markup {
 ${lines.length === 0 ? undefined : markup`<dl class="in-short">${lines.map(([name, line]) => markup`<div><dt>${name}</dt><dd>${clipped(line, 1_000)}</dd></div>`)}</dl>`}
 ${words?.stronger === undefined ? undefined : markup`<p class="muted">For a stronger one:</p><pre><code>${words.stronger}</code></pre>`}
 <p class="headline">${clipped(results.headline, 1_000)}</p>
+${results.virtualTime === undefined ? undefined : markup`<p>${clipped(results.virtualTime, 1_000)}.</p>`}
 ${tested(input)}
 ${reasons.length === 0 ? undefined : markup`<p><b>${results.verdict === 'unknown' ? 'Why it cannot tell, and what else to know:' : 'What weakens it or was left out:'}</b></p><ul>${reasons.map((reason) => markup`<li>${clipped(reason, 2_000)}</li>`)}</ul>`}
 <h2>What it says of each property</h2>

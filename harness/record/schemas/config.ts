@@ -78,6 +78,7 @@ export const runConfigSchema = describes<RunConfig>()(
     careless: z.boolean(),
     resource: z.enum(['trusting', 'checking']).optional(),
     timeLimitMs: duration,
+    cut: text.optional(),
     nemesis: z.array(name),
     nemesisIntervalMs: positive,
     failOn: z.array(z.enum(FAIL_ON)),
@@ -96,6 +97,8 @@ export const runConfigSchema = describes<RunConfig>()(
     clockShim: text.optional(),
     durableShim: text.optional(),
     linkShaper: text.optional(),
+    simShim: text.optional(),
+    virtualTime: z.object({ why: text, remedy: text.optional() }).optional(),
     containers: z
       .object({ image: text, clientImage: text, built: z.object({ server: text, client: text }) })
       .optional(),

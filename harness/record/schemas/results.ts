@@ -219,6 +219,7 @@ export const resultsSchema = describes<Results>()(
           'Whether the history can be explained at all, under each reading of what it leaves open. Decides nothing.',
         ),
       strength: z.string().describe('How much a pass is worth.').optional(),
+      virtualTime: z.string().describe('That it was played in virtual time, and why. Absent: in real time.').optional(),
       stats,
       struck: z
         .object({

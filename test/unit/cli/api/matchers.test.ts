@@ -30,6 +30,7 @@ const result = (verdict: TortureResult['verdict'], ...violations: Violation[]): 
   headline: `it is ${verdict}`,
   reasons: verdict === 'unknown' ? ['too few holds'] : [],
   strength: null,
+  virtualTime: null,
   found: {},
   violations,
   ownMistakes:

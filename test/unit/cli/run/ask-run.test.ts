@@ -1,6 +1,6 @@
 /** From flags to what a run is to do, and from an earlier run to the same. */
 import { describe, expect, test } from 'vitest';
-import { askRun } from '../../../../cli/run/ask-run.js';
+import { askRun, askRunOn } from '../../../../cli/run/ask-run.js';
 import { decideRun } from '../../../../cli/run/decide-run.js';
 import { askSeries, parseRunFlags } from '../../../../cli/run/flags.js';
 import { askMachine } from '../../../../cli/run/machine-flags.js';
@@ -17,6 +17,32 @@ function asked(...argv: string[]) {
   const { flags, given } = parseRunFlags(argv);
   return askRun(flags, { argv, cwd: CWD, given });
 }
+
+describe('in virtual time', () => {
+  const askedIn = (runtime: string, ...argv: string[]) => {
+    const { flags, given } = parseRunFlags(argv);
+    return askRunOn({ runtime }, flags, { argv, cwd: CWD, given });
+  };
+
+  test('a default run that would take minutes is shortened, and says so; one that was told how long it is to be is not', () => {
+    const { settings } = askedIn('sim', '--topology', 'redlock');
+    expect(settings.timeLimitMs).toBe(12_000);
+    expect(settings.cut).toBe(
+      '12 s of virtual time in place of 20 s, for its verdict to come within a minute; --time-limit 20s plays all',
+    );
+    const obeyed = askedIn('sim', '--topology', 'redlock', '--time-limit', '20s').settings;
+    expect([obeyed.timeLimitMs, obeyed.cut]).toEqual([20_000, undefined]);
+    const short = askedIn('sim', '--topology', 'single').settings;
+    expect([short.timeLimitMs, short.cut]).toEqual([20_000, undefined]);
+    expect(askedIn('netns', '--topology', 'redlock')).toEqual(asked('--topology', 'redlock'));
+  });
+
+  test('what repeats it names the runtime, for another machine may have real time', () => {
+    const reproduce = (...argv: string[]) => decideRun(askedIn('sim', ...argv), {}, 7).request.reproduce;
+    expect(reproduce('--clients', '3')).toMatch(/ --clients 3 --runtime sim --seed 7$/);
+    expect(reproduce('--runtime', 'sim')).toMatch(/-- --runtime sim --seed 7$/);
+  });
+});
 
 describe('what is asked for', () => {
   test('a workload fills in what was not typed', () => {

@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
-import { putLockModule } from '../../../../cli/hunt/lock-module.js';
+import { putLockModule } from '../../../../cli/run/lock-module.js';
 import { freshFolder } from '../../../support/torture.js';
 
 const CONNECT = 'async connect() { return { async acquire() { return words() ? null : null; } }; }';

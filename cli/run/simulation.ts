@@ -13,11 +13,17 @@ export interface Simulation {
 
 /** Finds or fetches it. Throws with the remedy where something is missing. `server`: as the user named it. */
 export async function provideSimulation(server: string | undefined, say: Say): Promise<Simulation> {
-  const cache = cacheFolder();
-  const shim = await buildSimShim({ cacheFolder: cache, say });
+  return {
+    shim: await simulationShim(say),
+    redis: await findRedis({ explicit: server, cacheFolder: cacheFolder(), say }),
+  };
+}
+
+/** The compiled shim. Throws with the remedy where this machine cannot simulate. */
+export async function simulationShim(say: Say): Promise<string> {
+  const shim = await buildSimShim({ cacheFolder: cacheFolder(), say });
   if ('unavailable' in shim) throw new UsageError(`this machine cannot simulate: ${shim.unavailable}`);
   if (!findOnPath('mkfifo'))
     throw new UsageError('this machine cannot simulate: mkfifo is missing; install it (apt-get install coreutils)');
-  const redis = await findRedis({ explicit: server, cacheFolder: cache, say });
-  return { shim: shim.path, redis };
+  return shim.path;
 }

@@ -4,10 +4,11 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { externalLock } from '../../lock-impl/external/index.js';
 import { builtinLock, locks } from '../../lock-impl/index.js';
-import { BUNDLE } from '../run/bundle.js';
-import { withEsbuild } from '../run/esbuild.js';
-import { loadOnce } from '../run/load-once.js';
-import { isOnesOwn, resolveLock } from '../run/lock-source.js';
+import type { Say } from '../common/say.js';
+import { BUNDLE } from './bundle.js';
+import { withEsbuild } from './esbuild.js';
+import { loadOnce } from './load-once.js';
+import { isOnesOwn, resolveLock } from './lock-source.js';
 import { NotSimulatedError } from './not-simulated.js';
 
 /** What a lock is that is none in JavaScript. */
@@ -19,8 +20,13 @@ export function foreignProgramOf(lock: string): string {
 const CLIENT_MAIN = fileURLToPath(new URL('../../harness/client/main.js', import.meta.url));
 
 /** As `putLockModule`, of a lock that can be loaded and is one: rejects where that of a file of the user's is not so. */
-export async function putLoadedLock(lock: string, cwd: string, folder: string): Promise<string> {
-  const path = await putLockModule(lock, cwd, folder);
+export async function putLoadedLock(
+  lock: string,
+  cwd: string,
+  folder: string,
+  options: PutOptions = {},
+): Promise<string> {
+  const path = await putLockModule(lock, cwd, folder, options);
   if (isOnesOwn(lock)) {
     const clientArgv = [process.execPath, '--enable-source-maps', CLIENT_MAIN, join(folder, BUNDLE)];
     await loadOnce({ clientArgv, spec: lock, cwd, folder });
@@ -28,11 +34,23 @@ export async function putLoadedLock(lock: string, cwd: string, folder: string): 
   return path;
 }
 
+export interface PutOptions {
+  /** What to do about a lock that cannot be played. */
+  remedy?: string;
+  /** Gets what the user should know of it. */
+  say?: Say;
+}
+
 /** Resolves with the module's path, below `folder`. Rejects, with one line for the user, where there is no such lock. */
-export async function putLockModule(lock: string, cwd: string, folder: string): Promise<string> {
+export async function putLockModule(
+  lock: string,
+  cwd: string,
+  folder: string,
+  { remedy = 'torture it with `run`', say = () => {} }: PutOptions = {},
+): Promise<string> {
   const refused = () =>
     new NotSimulatedError(
-      `--lock ${lock}: a program cannot be simulated, only a lock in JavaScript or TypeScript; torture it with \`run\``,
+      `--lock ${lock}: a program cannot be played in virtual time, only a lock in JavaScript or TypeScript; ${remedy}`,
       foreignProgramOf(lock),
     );
   const source = await resolveLock(lock, {
@@ -50,6 +68,7 @@ export async function putLockModule(lock: string, cwd: string, folder: string): 
     withPackages: true,
   });
   if (source.kind === 'command') throw refused();
+  if (source.note !== undefined) say(source.note);
   const path = join(folder, 'lock.cjs');
   const entry = source.clientArgv.at(-1)!;
   const { outputFiles } = await withEsbuild((esbuild) =>
