@@ -92,7 +92,7 @@ const SHORT = [
   'README.md',
   'CONTRIBUTING.md',
   'SECURITY.md',
-  ...['install', 'running', 'results'].map((n) => `docs/${n}.md`),
+  ...['install', 'running', 'results', 'ci'].map((n) => `docs/${n}.md`),
 ];
 it.each(SHORT)('%s has short sentences', (page) => {
   const lengths = sentencesOf(read(page))
