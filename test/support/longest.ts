@@ -24,6 +24,7 @@ export const LONGEST = [
   'test/runs/resilience.test.ts',
   'test/runs/workloads.test.ts',
 
+  'test/runs/sharing/unprivileged.test.ts',
   'test/runs/sharing/docker.test.ts',
   'test/runs/sharing/hunt-same.test.ts',
   'test/runs/sharing/installed.test.ts',

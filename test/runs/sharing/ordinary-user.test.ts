@@ -115,6 +115,13 @@ describe('an ordinary user', { tags: ['root'] }, () => {
       expect(lines[0]).toContain('sudo');
       expect(lines[0]).toContain('docker run --privileged');
     }, 120_000);
+
+    it('has the same run in virtual time there, where no runtime is asked for', async () => {
+      const { status, output } = await withoutNamespaces(['node', 'bin/torture.mjs', '--topology', 'sentinel']);
+      expect(output).toMatch(/in virtual time: this machine allows no network namespaces/);
+      expect(output).toMatch(/^VIOLATED/m);
+      expect(status, output).toBe(1);
+    }, 240_000);
   });
 });
 
