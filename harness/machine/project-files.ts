@@ -1,6 +1,5 @@
 /** The tool's own folder: a clone, or a package that npm installed; and its files that are not compiled. */
 import { existsSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -17,10 +16,4 @@ export function inProject(path: string): string {
   const found = join(PROJECT, path);
   if (!existsSync(found)) throw new Error(`${found} is missing: it comes with the project`);
   return found;
-}
-
-/** Where the tool's own modules would find a package of this name; undefined: nowhere. */
-export function packageFolder(name: string): string | undefined {
-  const places = createRequire(import.meta.url).resolve.paths(name) ?? [];
-  return places.map((place) => join(place, name)).find((folder) => existsSync(join(folder, 'package.json')));
 }

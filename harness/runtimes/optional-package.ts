@@ -5,7 +5,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { packageFolder } from '../machine/project-files.js';
+import { packageFolder } from '../machine/package-folder.js';
 
 /** By name, the oldest version with which what the tool asks of it was tried. */
 export const OLDEST = { mongodb: '5.9', mysql2: '3.11', pg: '8.10', testcontainers: '10.13' };

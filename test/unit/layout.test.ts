@@ -238,7 +238,7 @@ test('what is compiled is every folder: set-up looks for changes nowhere else', 
   expect(include.toSorted()).toEqual([...FOLDERS, 'bench'].toSorted());
 });
 
-test('what runs inside hosts loads no schemas, and no packages but what is bundled: containers have none', () => {
+test('what runs inside hosts loads no schemas, no files of the project, and no packages but what is bundled: containers have none', () => {
   const byPath = new Map(FOLDERS.flatMap(sources).map((source) => [source.path, source]));
   const reachedFrom = (mains: readonly string[]): string[] => {
     const reached = new Set<string>();
@@ -257,6 +257,8 @@ test('what runs inside hosts loads no schemas, and no packages but what is bundl
   const locks = [...byPath.keys()].filter((path) => path.startsWith('lock-impl/'));
   const alone = ['harness/resource/main.ts', 'docker/agent/main.ts', ...locks];
   for (const main of [...bundled, ...alone]) expect(byPath.has(main)).toBe(true);
+  // Where it runs there may be no project around it.
+  expect(reachedFrom([...bundled, ...alone])).not.toContain('harness/machine/project-files.ts');
   const withZod = reachedFrom([...bundled, ...alone]).filter((path) => /from 'zod'/.test(byPath.get(path)!.text));
   expect(withZod).toEqual([]);
   expect([...byPath.values()].some(({ text }) => /from 'zod'/.test(text))).toBe(true);

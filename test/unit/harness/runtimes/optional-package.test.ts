@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { packageFolder } from '../../../../harness/machine/project-files.js';
+import { packageFolder } from '../../../../harness/machine/package-folder.js';
 import { loadOptional, OLDEST } from '../../../../harness/runtimes/optional-package.js';
 
 let folder: string;
