@@ -8,8 +8,10 @@ export const BUNDLED = {
   target: 'node20',
   format: 'esm',
   logLevel: 'error',
-  // Some dependencies are CommonJS and ask for `require`.
-  banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
+  // Some dependencies are CommonJS and ask for `require`. Under another name: what is bundled may import it by its own.
+  banner: {
+    js: "import { createRequire as requireAt } from 'node:module'; const require = requireAt(import.meta.url);",
+  },
 } as const;
 
 /**
