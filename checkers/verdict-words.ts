@@ -173,7 +173,9 @@ function worthWords(run: Weighed): string {
   if (run.input.config.scenario !== undefined) return ' in this play, which is one course of events';
   const { holds, struck } = worthOf(run);
   if (holds === 0) return struck ? ', but no fault struck a lock that was held' : '';
-  const which = struck ? `${plural(holds, 'hold')} that a fault struck` : `${plural(holds, 'hold')}, without faults`;
+  const struckOrNot = struck ? 'that a fault struck' : ', without faults';
+  const where = run.input.config.virtualTime ? ' in virtual time' : '';
+  const which = `${plural(holds, 'hold')}${struck ? ' ' : ''}${struckOrNot}${where}`;
   return isWeak(run)
     ? ` in only ${which}, which is weak: up to ${boundPercent(holds)} % of such may go wrong, at 95 % confidence`
     : ` in ${which}: at most ${boundPercent(holds)} % of such go wrong, at 95 % confidence`;

@@ -76,6 +76,8 @@ export interface FinishedRun {
   struckHolds: number;
   /** Of those, by fault and length of hold; absent: there were no faults, or an earlier version made it. */
   struck?: StruckByFault;
+  /** It was played in virtual time: what it struck is counted apart. */
+  virtualTime?: true;
   /** Of its plan. */
   faults: number;
   /** Each thing once. */
@@ -184,6 +186,7 @@ export function finishedRun(folder: string): FinishedRun {
     holds: stats.holds ?? 0,
     struckHolds: stats.struckHolds ?? 0,
     ...(struck && { struck }),
+    ...(results.virtualTime !== undefined && { virtualTime: true as const }),
     faults: readPlan(folder).steps.length,
     found: [...found.values()],
     ...(isOpen(results) && { open: true as const }),

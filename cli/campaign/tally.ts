@@ -87,10 +87,11 @@ export function summariseCampaign(tally: Tally): CampaignSummary {
   ].map((exitStatus) => ({ exitStatus }));
   if (tally.failed.length > 0) statuses.push({ exitStatus: 3 });
   if (runs.length < (tally.planned ?? 0)) statuses.push({ exitStatus: 2 });
-  const coverage = tally.cells.map((cell, n) =>
+  const counted = apartByTime(tally.cells, runs);
+  const coverage = counted.cells.map((cell, n) =>
     coverageOf(
       cell,
-      runs.filter((run) => run.cell === n),
+      counted.runs.filter((run) => run.cell === n),
       tally.atLeast,
     ),
   );
@@ -104,9 +105,25 @@ export function summariseCampaign(tally: Tally): CampaignSummary {
     findings,
     known: tried,
     coverage,
-    struck: struckRows(tally.cells, runs),
+    struck: struckRows(counted.cells, counted.runs),
     failed: [...tally.failed],
   };
+}
+
+/** Runs in virtual time are cells of their own: what was struck there is no strike on a real machine. */
+function apartByTime(
+  cells: readonly GridCell[],
+  runs: readonly CellRun[],
+): { cells: readonly GridCell[]; runs: readonly CellRun[] } {
+  const all = [...cells];
+  const placeOf = new Map<number, number>();
+  for (const cell of new Set(runs.filter(({ virtualTime }) => virtualTime).map((run) => run.cell))) {
+    const isMixed = runs.some((run) => run.cell === cell && !run.virtualTime);
+    const place = isMixed ? all.length : cell;
+    all[place] = { ...cells[cell]!, topology: `${cells[cell]!.topology}, in virtual time` };
+    placeOf.set(cell, place);
+  }
+  return { cells: all, runs: runs.map((run) => (run.virtualTime ? { ...run, cell: placeOf.get(run.cell)! } : run)) };
 }
 
 /** A run with what was run. */

@@ -74,7 +74,7 @@ export async function diagnose(options: DiagnoseOptions): Promise<Diagnosis[]> {
     await clockShim(options.cacheFolder),
     await durableShim(options),
     await linkShaper(options.cacheFolder, namespaces),
-    await simulation(options.cacheFolder),
+    await simulation(options.cacheFolder, namespaces),
     await python(),
     ...(await Promise.all((options.services ?? []).map((service) => otherServer(service, options.cacheFolder)))),
     await diskSpace(options.runsFolder ?? process.cwd()),
@@ -202,7 +202,7 @@ async function linkShaper(cacheFolder: string, namespaces: Diagnosis): Promise<D
 }
 
 /** Only `hunt` needs it. */
-async function simulation(cacheFolder: string): Promise<Diagnosis> {
+async function simulation(cacheFolder: string, namespaces: Diagnosis): Promise<Diagnosis> {
   const what = 'simulation';
   const lacking = { what, ok: 'limited' } as const;
   const shim = await buildSimShim({ cacheFolder, say: () => {} });
@@ -211,8 +211,9 @@ async function simulation(cacheFolder: string): Promise<Diagnosis> {
   if (trouble !== undefined) return { ...lacking, detail: `no hunts: ${trouble}` };
   if (!findOnPath('mkfifo'))
     return { ...lacking, detail: 'no hunts: mkfifo is not on PATH', remedy: 'install coreutils' };
+  const uses = namespaces.ok === true ? 'hunt; run --runtime sim' : 'hunt; and runs, where no engine answers either';
   const untried = process.arch === 'arm64' ? '; hunts on arm64 were tried under emulation only' : '';
-  return { what, ok: true, detail: `a program was seen to live in virtual time (hunt)${untried}` };
+  return { what, ok: true, detail: `a program was seen to live in virtual time (${uses})${untried}` };
 }
 
 async function python(): Promise<Diagnosis> {

@@ -52,6 +52,8 @@ function sweep(parent: string, nowMs: number): void {
     const [, namespace, pid, started] = /^tmp-(\d+)-(\d+)-(\d+)-/.exec(name) ?? [];
     if (pid === undefined) continue;
     const path = join(parent, name);
+    // In a folder that all share, such as /tmp, another user's is theirs.
+    if (ownerOf(path) !== process.geteuid?.()) continue;
     const dead = namespace === ours && identity(Number(pid))?.started !== started;
     if (dead || (namespace !== ours && nowMs - modifiedMs(path, nowMs) > FOREIGN_MS_MAX)) {
       rmSync(path, { recursive: true, force: true });
@@ -81,6 +83,11 @@ function identity(pid: number): Identity | undefined {
 
 function processNamespace(): string {
   return /\d+/.exec(readlinkSync('/proc/self/ns/pid'))![0];
+}
+
+/** Undefined: it is gone by now. */
+function ownerOf(path: string): number | undefined {
+  return statSync(path, { throwIfNoEntry: false })?.uid;
 }
 
 function modifiedMs(path: string, otherwiseMs: number): number {

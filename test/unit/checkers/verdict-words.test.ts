@@ -70,6 +70,7 @@ interface Run {
   holds?: number;
   struck?: number;
   scenario?: string;
+  virtualTime?: RunConfig['virtualTime'];
 }
 
 /** A whole run of which one checker found this. */
@@ -103,6 +104,7 @@ function judged(violations: readonly Violation[], run: Run = {}): Results {
       topology: run.topology ?? 'sentinel',
       ...(known && { known }),
       ...(run.scenario !== undefined && { scenario: run.scenario }),
+      ...(run.virtualTime && { virtualTime: run.virtualTime, cut: '12 s in place of 20 s' }),
     })
     .input();
   return judge({ ...input, outlook: run.outlook }, [checker]);
@@ -318,4 +320,23 @@ it('in few words leaves out the reasons', () => {
 it('tells what happened on a run that was cut short', () => {
   const cut = judge(new Story().grant('c1', 1).input(), []);
   expect(cut.words).toMatchObject({ verdict: 'CANNOT TELL', lock: expect.stringContaining('no checker judges') });
+});
+
+describe('a run that was played in virtual time', () => {
+  const why = 'this machine allows no network namespaces';
+  const results = judged([], { struck: 300, virtualTime: { why, remedy: 'an engine' } });
+
+  it('says so, why, what brings real time, and how it was shortened', () => {
+    expect(results.virtualTime).toBe(
+      `Played in virtual time: ${why}; for real time: an engine; shortened: 12 s in place of 20 s`,
+    );
+    expect(judged([], { virtualTime: { why: 'as asked' } }).virtualTime).toMatch(/^Played in virtual time, as asked;/);
+    expect(judged([]).virtualTime).toBeUndefined();
+  });
+
+  it('has a strength that says so', () => {
+    expect(results.strength).toBe('0 of 300 struck holds violated; at most 0.99 % at 95 %, in virtual time');
+    expect(results.words!.lock).toContain('in 300 holds that a fault struck in virtual time: at most');
+    expect(judged([], { struck: 300 }).words!.lock).toContain('in 300 holds that a fault struck: at most');
+  });
 });

@@ -205,3 +205,26 @@ it('bounds nothing for a fault in whose runs something was found', () => {
     ['pause', []],
   ]);
 });
+
+it('counts what was struck in virtual time apart, and neither fills up the other', () => {
+  const lengths = { brief: 20, short: 0, long: 0, over: 0 };
+  const struck = { holds: lengths, faults: [{ fault: 'pause', struck: lengths }] };
+  const virtual = { virtualTime: true as const, struck };
+  const mixed = summariseCampaign(tally([run(1, { struck }), run(2, virtual)], { atLeast: { struckHolds: 30 } }));
+  expect(
+    mixed.coverage.map(({ cell, runs, struckHolds, tooFew }) => [cell.topology, runs, struckHolds, tooFew]),
+  ).toEqual([
+    ['single', 1, 20, 'only 20 of 30 struck holds'],
+    ['single', 0, 0, undefined],
+    ['single, in virtual time', 1, 20, 'only 20 of 30 struck holds'],
+  ]);
+  expect(mixed.struck.map(({ topology, struck: of }) => [topology, of.brief])).toEqual([
+    ['single', 20],
+    ['single, in virtual time', 20],
+  ]);
+  const alone = summariseCampaign(tally([run(1, virtual), run(2, virtual)]));
+  expect(alone.coverage.map(({ cell, struckHolds }) => [cell.topology, struckHolds])).toEqual([
+    ['single, in virtual time', 40],
+    ['single', 0],
+  ]);
+});

@@ -1,6 +1,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readdirSync, readlinkSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -34,6 +43,13 @@ describe('privateFolder', () => {
       expect(readdirSync(parent)).toHaveLength(1);
     }
     expect(readdirSync(parent)).toEqual([]);
+  });
+
+  it.runIf(process.geteuid?.() === 0)("leaves another user's alone, in a folder that all share", async () => {
+    const theirs = leaveFolder(`tmp-${NAMESPACE}-${await deadPid()}-1-abc`);
+    chownSync(join(parent, theirs), 12_345, 12_345);
+    privateFolder(parent)[Symbol.dispose]();
+    expect(readdirSync(parent)).toEqual([theirs]);
   });
 
   it.each(['/proc/none/of/these', '/dev/null/x'])('says in one line that nothing can be kept in %s', (folder) => {
