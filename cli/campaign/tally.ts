@@ -7,6 +7,7 @@ import type { BlameName } from '../../harness/vocabulary/verdict.js';
 import type { Sheet, SheetCell } from '../../reports/index.js';
 import { type ExitStatus, exitStatusOf } from '../judge/series-summary.js';
 import { identityOf, type KnownFinding } from '../run/known.js';
+import { apartByTime } from './apart-by-time.js';
 import { byBeginning, type CellRun, type FinishedRun } from './campaign-folder.js';
 import { type AskedOf, type Began, type CampaignBeside, earlierThan, trendOver } from './earlier.js';
 import type { GridCell } from './grid.js';
@@ -108,22 +109,6 @@ export function summariseCampaign(tally: Tally): CampaignSummary {
     struck: struckRows(counted.cells, counted.runs),
     failed: [...tally.failed],
   };
-}
-
-/** Runs in virtual time are cells of their own: what was struck there is no strike on a real machine. */
-function apartByTime(
-  cells: readonly GridCell[],
-  runs: readonly CellRun[],
-): { cells: readonly GridCell[]; runs: readonly CellRun[] } {
-  const all = [...cells];
-  const placeOf = new Map<number, number>();
-  for (const cell of new Set(runs.filter(({ virtualTime }) => virtualTime).map((run) => run.cell))) {
-    const isMixed = runs.some((run) => run.cell === cell && !run.virtualTime);
-    const place = isMixed ? all.length : cell;
-    all[place] = { ...cells[cell]!, topology: `${cells[cell]!.topology}, in virtual time` };
-    placeOf.set(cell, place);
-  }
-  return { cells: all, runs: runs.map((run) => (run.virtualTime ? { ...run, cell: placeOf.get(run.cell)! } : run)) };
 }
 
 /** A run with what was run. */
