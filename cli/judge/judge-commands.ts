@@ -29,7 +29,7 @@ export async function checkCommand(named: string, options: Where & ImportFlags &
 /** Judges the history in `folder`, writes results and reports, prints the summary; resolves with the exit status. */
 async function judgeAgain(folder: string, options: PrintOptions): Promise<number> {
   const before = judgedBefore(folder);
-  const judged = await (options.json ? judgeRun(folder) : showingLife(() => judgeRun(folder)));
+  const judged = await (options.json ? judgeRun(folder) : showingLife((stop) => judgeRun(folder, stop)));
   const changed = before && verdictChanged(before, judged.results, judged.config.failOn);
   // Once: from now on the folder has today's results.
   if (changed !== undefined) process.stderr.write(`lock-torture: ${visible(changed)}\n`);

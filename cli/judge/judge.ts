@@ -30,13 +30,17 @@ export interface PrintOptions {
 
 export type JudgedRun = ReportInput & { results: Results };
 
-/** Judges the history in `folder` and writes results and reports; says on standard error what could not be written. */
-export async function judgeRun(folder: string): Promise<JudgedRun> {
+/**
+ * Judges the history in `folder` and writes results and reports; says on standard error what could not be written, and calls
+ * `beforeSaying` before that.
+ */
+export async function judgeRun(folder: string, beforeSaying: () => void = () => {}): Promise<JudgedRun> {
   const input = await readRun(folder);
   tidierFor(folder)();
   const unwritten = writeAll(folder, input);
   if (unwritten.size > 0) {
     const [why] = unwritten.values();
+    beforeSaying();
     process.stderr.write(`lock-torture: could not write ${[...unwritten.keys()].join(', ')}: ${why}\n`);
   }
   return input;

@@ -56,7 +56,7 @@ export async function runInside(
   await carriesOut(readConfig(folder), readPlan(folder), folder, { ...options, ...outer });
   const watched = !options.json && !options.live && !options.quiet;
   if (watched) writeLine('judging what was recorded…');
-  const { results } = await (watched ? showingLife(() => judgeRun(folder)) : judgeRun(folder));
+  const { results } = await (watched ? showingLife((stop) => judgeRun(folder, stop)) : judgeRun(folder));
   return results.exitStatus;
 }
 

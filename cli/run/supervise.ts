@@ -75,7 +75,7 @@ async function judgedHere(
   const how = 'code' in end ? 'the run failed (see above)' : `the run was killed (${end.signal})`;
   process.stderr.write(`lock-torture: ${how}; judging what it had recorded\n`);
   if (!existsSync(join(folder, 'history.jsonl'))) throw new UsageError('it ended before anything was recorded');
-  return (await (json || quiet ? judgeRun(folder) : showingLife(() => judgeRun(folder)))).results;
+  return (await (json || quiet ? judgeRun(folder) : showingLife((stop) => judgeRun(folder, stop)))).results;
 }
 
 /** Waits for the end, with a live view where the terminal can show one: it is gone again by then. */

@@ -16,8 +16,8 @@ import { buildDurableShim, preloadTrouble, tryDurableShim } from './durable-shim
 import { buildLinkShaper, linkShaperTrouble } from './link-shaper.js';
 import { inNamespaces, isRoot, namespaceTrouble } from './namespaces.js';
 import { NETWORK_PROBE } from './network-probe.js';
-import { privateFolder } from './private-folder.js';
 import { packageFolder } from './package-folder.js';
+import { privateFolder } from './private-folder.js';
 import { inProject, isClone, PROJECT } from './project-files.js';
 import { findRedis, findRedisHere, RedisNotFoundError } from './redis-binary.js';
 import { inspectServer, SLOTS_AT_ONCE } from './server-commands.js';

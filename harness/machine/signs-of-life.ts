@@ -10,11 +10,11 @@ const { signsOfLife } = (await import(inProject('bin/signs-of-life.mjs'))) as { 
 
 export { signsOfLife };
 
-/** Shows them until `work` has come to its end. */
-export async function showingLife<T>(work: () => Promise<T>): Promise<T> {
+/** Shows them until `work` has come to its end, or calls `stop`, as it does before it prints anything. */
+export async function showingLife<T>(work: (stop: () => void) => Promise<T>): Promise<T> {
   const signs = signsOfLife();
   try {
-    return await work();
+    return await work(signs.stop);
   } finally {
     signs.stop();
   }

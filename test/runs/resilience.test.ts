@@ -109,7 +109,8 @@ describe('a disk that fills up', { tags: ['mounts'] }, () => {
 
     expect(run.check.status).toBe(2);
     expect(run.check.output).toMatch(/^Cannot tell: the disk was full/m);
-    expect(run.check.errors.trim()).toMatch(/^lock-torture: could not write .*report\.html.*ENOSPC.*$/);
+    // After the dots, if judging took that long.
+    expect(run.check.errors.trim()).toMatch(/^(?:\.[.\d]*\n)?lock-torture: could not write .*report\.html.*ENOSPC.*$/);
   });
 
   test('a violation that was recorded before outranks it', async () => {

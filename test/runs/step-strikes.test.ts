@@ -42,7 +42,7 @@ test('no command of the client reaches the server between its step and the strik
   const file = join(freshFolder(), 'steps.json');
   writeFileSync(file, JSON.stringify(plan));
   const of = ['--topology', 'single', '--lock', 'set-nx-px-get-del', '--clients', '4', '--keys', '2'];
-  const run = await torture([...of, '--lease', '2s', '--hold', '0.01x..0.03x', '--plan', file, '--time-limit', '9s']);
+  const run = await torture([...of, '--lease', '2s', '--hold', '0.01x..0.03x', '--plan', file, '--time-limit', '12s']);
 
   expect(run.folder, run.errors).not.toBe('');
   const history = lines<HistoryEvent>(run.folder, 'history.jsonl');
