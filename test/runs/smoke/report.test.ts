@@ -66,7 +66,7 @@ describe('the report of a run that was violated, by a lock that attacks its read
     );
     expect(run.status, run.output + run.errors).toBe(1);
     expect(schemaTroubles(run.results)).toEqual([]);
-    expect(readFileSync(summary, 'utf8')).toMatch(/^## ❌ lock-torture: violated\n/);
+    expect(readFileSync(summary, 'utf8')).toMatch(/^## ❌ lock-torture: VIOLATED by the lock\n/);
     results = run.results;
     report = join(run.folder, 'report.html');
   });
