@@ -1,5 +1,6 @@
 /** Commands that not every server has: a lock that cannot do without one says so before it is asked for anything. */
 import type { Redis } from 'ioredis';
+import { LockNotUsableError } from './not-usable-here.js';
 
 /** Since when there is such a command, for people. */
 export const SINCE = {
@@ -19,5 +20,5 @@ export async function needOneOf(redis: Redis, names: readonly LaterCommand[]): P
   const infos = await (redis.call('COMMAND', 'INFO', ...names) as Promise<unknown[]>).catch(() => undefined);
   if (!infos?.every((info) => info === null)) return;
   const told = names.map((name) => `${name} (${SINCE[name]})`).join(' or ');
-  throw new Error(`this server has no ${told}: choose another one with --server`);
+  throw new LockNotUsableError(`this server has no ${told}: choose another one with --server`);
 }

@@ -5,6 +5,7 @@
 import type { TopologyAccess } from '../harness/vocabulary/lock.js';
 import type { Endpoint } from '../harness/vocabulary/topology.js';
 import { refused } from './define-lock.js';
+import { LockNotUsableError } from './not-usable-here.js';
 
 export interface SqlConnection<Answer> {
   /** Rejects with a refusal where it was certainly not carried out, with another error where it may have been. */
@@ -79,7 +80,7 @@ export function addressed(
   title: string,
   where?: Endpoint,
 ): Endpoint & { user: string; password: string } {
-  if (description.kind !== kind) throw new Error(`this lock is for ${title}, not for ${description.kind}`);
+  if (description.kind !== kind) throw new LockNotUsableError(`this lock is for ${title}, not for ${description.kind}`);
   const { primary, user, password } = description;
   return { ...(where ?? primary!), user: user!, password: password! };
 }

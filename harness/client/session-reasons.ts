@@ -10,6 +10,9 @@ export function unknownHold(id: number): Refusal {
   return { type: 'fail', reason: `unknown-hold: ${id}` };
 }
 
+/** Names of errors that are no mistake in what threw them: what they say is all that there is to say. */
+const SAY_IT_ALL = new Set(['BadLockError', 'LockNotUsableError', 'OutsideOfTheWorldError']);
+
 /**
  * `unreachable: ...` where a server could not be reached (trying again may help), `lock: ...` where the lock is wrong. `place`: where
  * it was thrown.
@@ -17,7 +20,7 @@ export function unknownHold(id: number): Refusal {
 export function handshakeReason(error: unknown, place: string | undefined): string {
   const name = (error as Error | undefined)?.name;
   if (name === 'UnreachableError') return `unreachable: ${firstLine(error)}`;
-  if (name === 'BadLockError') return `lock: ${firstLine(error)}`;
+  if (name !== undefined && SAY_IT_ALL.has(name)) return `lock: ${firstLine(error)}`;
   return `lock: ${withPlace(`its connect() threw ${programmingError(error) ?? firstLine(error)}`, place)}`;
 }
 

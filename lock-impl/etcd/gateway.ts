@@ -5,6 +5,7 @@
 import { request } from 'node:http';
 import type { TopologyAccess } from '../../harness/vocabulary/lock.js';
 import type { Endpoint } from '../../harness/vocabulary/topology.js';
+import { LockNotUsableError } from '../not-usable-here.js';
 
 /** The member answered that it did nothing of it, or was never reached: certainly not done. */
 export class NotDoneError extends Error {
@@ -21,7 +22,7 @@ export interface Gateway {
 
 export function gatewayOf(access: TopologyAccess): Gateway {
   const { description, options } = access;
-  if (description.kind !== 'etcd') throw new Error(`this lock is for etcd, not for ${description.kind}`);
+  if (description.kind !== 'etcd') throw new LockNotUsableError(`this lock is for etcd, not for ${description.kind}`);
   const { nodes } = description;
   let at = access.random.int(0, nodes.length - 1);
   return {

@@ -2,6 +2,7 @@
 import type { ResultSetHeader } from 'mysql2';
 import type { TopologyAccess } from '../../harness/vocabulary/lock.js';
 import type { Endpoint } from '../../harness/vocabulary/topology.js';
+import { LockNotUsableError } from '../not-usable-here.js';
 import { addressed, type SqlConnection, sqlConnection } from '../sql-connection.js';
 
 /** Rows; of a statement that returns none, what it did. */
@@ -16,7 +17,7 @@ const GOING = new Set(['ER_SERVER_SHUTDOWN', 'ER_CONNECTION_KILLED', 'ER_QUERY_I
 /** The client library, which the project has if it uses this service. A lock loads it before it is ready, for that takes time. */
 export async function loadMysql() {
   const { default: mysql } = await import('mysql2').catch(() => {
-    throw new Error('the package mysql2 is needed and not installed: npm install mysql2');
+    throw new LockNotUsableError('the package mysql2 is needed and not installed: npm install mysql2');
   });
   return mysql;
 }

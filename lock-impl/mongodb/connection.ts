@@ -5,6 +5,7 @@
 import type { MongoClient, MongoClientOptions } from 'mongodb';
 import type { TopologyAccess } from '../../harness/vocabulary/lock.js';
 import { refused } from '../define-lock.js';
+import { LockNotUsableError } from '../not-usable-here.js';
 
 export const MONGODB_TOPOLOGIES = ['mongodb'];
 /** The code of a key that is there already. */
@@ -21,7 +22,7 @@ const DOUBTFUL = new Set([1, 50, 64, 91, 189, 262, 11_600, 11_602]);
 /** The client library, which the project has if it uses this service: loaded before a lock is ready, for that takes time. */
 async function loadMongodb() {
   return import('mongodb').catch(() => {
-    throw new Error('the package mongodb is needed and not installed: npm install mongodb');
+    throw new LockNotUsableError('the package mongodb is needed and not installed: npm install mongodb');
   });
 }
 
@@ -57,7 +58,8 @@ async function connected(client: MongoClient): Promise<MongoClient> {
 
 async function clients(access: TopologyAccess): Promise<() => MongoClient> {
   const { description, options } = access;
-  if (description.kind !== 'mongodb') throw new Error(`this lock is for MongoDB, not for ${description.kind}`);
+  if (description.kind !== 'mongodb')
+    throw new LockNotUsableError(`this lock is for MongoDB, not for ${description.kind}`);
   const { MongoClient } = await loadMongodb();
   const { host, port } = description.nodes[0]!;
   const timeoutMs = options.commandTimeoutMs;

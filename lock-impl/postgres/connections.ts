@@ -2,6 +2,7 @@
 import type { Client } from 'pg';
 import type { TopologyAccess } from '../../harness/vocabulary/lock.js';
 import type { Endpoint } from '../../harness/vocabulary/topology.js';
+import { LockNotUsableError } from '../not-usable-here.js';
 import { addressed, type SqlConnection, sqlConnection } from '../sql-connection.js';
 
 type PgRow = Record<string, unknown>;
@@ -12,7 +13,7 @@ export const POSTGRES_TOPOLOGIES = ['postgres', 'postgres-sync', 'postgres-singl
 /** The client library, which the project has if it uses this service. A lock loads it before it is ready, for that takes time. */
 export async function loadPg() {
   const { default: pg } = await import('pg').catch(() => {
-    throw new Error('the package pg is needed and not installed: npm install pg');
+    throw new LockNotUsableError('the package pg is needed and not installed: npm install pg');
   });
   return pg;
 }

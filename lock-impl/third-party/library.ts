@@ -5,6 +5,7 @@
  *
  * Their types are stated in the adapters, as far as they are used, so that the tool compiles without them.
  */
+import { LockNotUsableError } from '../not-usable-here.js';
 import { importHere, versionHere } from './here.js';
 
 export interface Library {
@@ -33,17 +34,12 @@ export function nodeTooOld({ nodeMajorMin = 0 }: Library, node = process.version
   return `it needs Node.js ${nodeMajorMin} or newer, and this is ${node}`;
 }
 
-/** What a client then answers, without a place in our sources: nothing there is wrong. */
-class LibraryNotUsable extends Error {
-  override name = 'BadLockError';
-}
-
 /** The library's exports. Rejects with one line when it cannot be loaded. */
 export async function load<Exports>(library: Library, node = process.version): Promise<Exports> {
   const { installedAs } = library;
   const installed = installedVersion(library);
-  if (!installed) throw new LibraryNotUsable(`${installedAs} is not installed`);
+  if (!installed) throw new LockNotUsableError(`${installedAs} is not installed`);
   const tooOld = nodeTooOld(library, node);
-  if (tooOld !== undefined) throw new LibraryNotUsable(`${installed}: ${tooOld}`);
+  if (tooOld !== undefined) throw new LockNotUsableError(`${installed}: ${tooOld}`);
   return (await importHere(installedAs)) as Exports;
 }

@@ -7,6 +7,7 @@
 import type { TopologyAccess } from '../../harness/vocabulary/lock.js';
 import { randomPauseMs } from '../attempts.js';
 import { refused } from '../define-lock.js';
+import { LockNotUsableError } from '../not-usable-here.js';
 import { ConnectionLossError, ZooConnection } from './connection.js';
 import { closeSession, NO_SESSION, ping, type SessionIdentity, type ZooQuestion } from './protocol.js';
 
@@ -165,6 +166,7 @@ export class ZooSession {
 }
 
 function nodesOf({ description }: TopologyAccess) {
-  if (description.kind !== 'zookeeper') throw new Error(`this lock is for ZooKeeper, not for ${description.kind}`);
+  if (description.kind !== 'zookeeper')
+    throw new LockNotUsableError(`this lock is for ZooKeeper, not for ${description.kind}`);
   return description.nodes;
 }

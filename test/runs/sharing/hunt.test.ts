@@ -406,7 +406,7 @@ test('the promised timers of Node run in virtual time, and are called off as by 
 
 describe('what cannot be simulated is one line, and status 3', () => {
   test.each([
-    [['--lock', 'cmd:cat'], 'a program cannot be simulated'],
+    [['--lock', 'cmd:cat'], 'a program cannot be played in virtual time'],
     [['--no-reduction'], '--no-reduction is for --exhaustive: other schedules are drawn'],
     [['--time-limit', '1s'], '--time-limit must be at least 2000 ms: a fault and what comes of it take some time'],
     [['--faults', 'migrate-slots'], '--faults: "migrate-slots" is not simulated; there are '],

@@ -164,8 +164,8 @@ describe('with another lock than it is written for', () => {
     const play = ['crashed-holder-frees-it', 'only-the-owner-releases', '--lock', 'set-nx-px-del'];
     const { status, output } = await torture([...play, '--out', out], { command: 'scenario' });
     expect(status).toBe(1);
-    expect(output).toMatch(/crashed-holder-frees-it +held: The lock held/);
-    expect(output).toMatch(/only-the-owner-releases +violated: .*Exclusion broken/);
+    expect(output).toMatch(/crashed-holder-frees-it +held: HELD in this play\. The lock held/);
+    expect(output).toMatch(/only-the-owner-releases +violated: VIOLATED by the lock\. .*Exclusion broken/);
     expect(output).toContain('violated in 1 of 2, held in 1 of 2');
     const reproduce = readdirSync(out)
       .filter((name) => !name.includes('-scenarios-') && name !== 'latest')

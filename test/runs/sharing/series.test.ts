@@ -61,12 +61,12 @@ describe('--times', () => {
     writeLock('await redis.del(key);');
     const run = begin(['--lock', './my-lock.ts', ...VIOLATED, '--times', '2', '--seed', '41'], { cwd: user });
     await until('the first', () => run.output().includes('run 1 of 2'), 100_000);
-    expect(run.output()).toContain('run 1 of 2, seed 41: violated');
+    expect(run.output()).toContain('run 1 of 2, seed 41: VIOLATED by the lock');
     writeLock('this is no TypeScript');
     expect((await run.ended).code, run.output() + run.errors()).toBe(1);
 
-    expect(run.output()).toMatch(/run 2 of 2, seed 42: violated, exclusion × \d+ \(.*released-by-other/);
-    expect(run.output()).toMatch(/^41 +violated .* 1 +\S+-single-\S+\n42 +violated /m);
+    expect(run.output()).toMatch(/run 2 of 2, seed 42: VIOLATED by the lock, exclusion × \d+ \(.*released-by-other/);
+    expect(run.output()).toMatch(/^41 +VIOLATED by the lock .* 1 +\S+-single-\S+\n42 +VIOLATED by the lock /m);
     expect(run.output()).toContain('2 of 2 runs violated.\nExit status 1');
     const summary = json(seriesOf(run.out), 'summary.json');
     expect(summary).toMatchObject({ ended: 'complete', planned: 2, exitStatus: 1, counts: { violated: 2 } });
@@ -77,7 +77,7 @@ describe('--times', () => {
       expect(config.reproduce).not.toContain('--times');
       expect(config.clientArgv.at(-1)).toBe(join(row.folder, 'lock.mjs'));
     }
-    expect(readFileSync(join(seriesOf(run.out), 'summary.md'), 'utf8')).toContain('| 42 | violated |');
+    expect(readFileSync(join(seriesOf(run.out), 'summary.md'), 'utf8')).toContain('| 42 | VIOLATED by the lock |');
     original = summary.runs[0].folder;
     expect(readlinkSync(join(run.out, 'latest'))).toBe(summary.runs[0].runId);
   });
@@ -171,7 +171,7 @@ describe('--until-violation', () => {
     const run = await torture(['--lock', 'broken/blind-del', ...flags, '--plan', plan, '--until-violation']);
     expect(run.status, run.output + run.errors).toBe(1);
     expect(run.output).toContain('every run carries out the same plan');
-    expect(run.output).toMatch(/^run 1, seed \d+: violated/m);
+    expect(run.output).toMatch(/^run 1, seed \d+: VIOLATED by the lock/m);
     expect(run.output).not.toMatch(/^run 2,/m);
     expect(run.output).toMatch(/^First violated, seed \d+: .*\nReport: .*report\.html$/m);
     expect(json(run.folder, 'plan.json').seed).toBe(9);
@@ -192,7 +192,7 @@ describe('Ctrl-C in a series', () => {
     const run = await inSecondRun('4s');
     process.kill(run.child.pid!, 'SIGINT');
     const { code } = await run.ended;
-    expect(run.output()).toMatch(/run 2 of 4, seed \d+: \w+ \(cut short\)/);
+    expect(run.output()).toMatch(/run 2 of 4, seed \d+: [A-Z].* \(cut short\)/);
     expect(run.output()).toContain('Ended by the user before all 4 were made');
     expect(folders(run.out, 'single')).toHaveLength(2);
     const summary = json(seriesOf(run.out), 'summary.json');
