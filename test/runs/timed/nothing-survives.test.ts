@@ -83,7 +83,8 @@ const IN_FORCE = {
     'cluster',
     [
       { atMs: 300, fault: 'move-slot', target: names('r1'), forMs: LONG_MS },
-      { atMs: 300, fault: 'move-slot', target: names('r1'), forMs: LONG_MS, args: { until: 'migrating' } },
+      // Later than the one that moves its slot whole: that one refuses servers with slots on their way.
+      { atMs: 5_000, fault: 'move-slot', target: names('r1'), forMs: LONG_MS, args: { until: 'migrating' } },
     ],
   ],
   'a handover in a Cluster': [
