@@ -133,7 +133,7 @@ function writeHunts(
     const found = { version: 1 as const, lock, topology, fingerprint, sentence };
     writeKnown(join(folder, 'known'), { ...found, argv, seed, faults: steps.length, replay: slugOf(found) });
   }
-  const sheet = huntCampaignSheet(summary, (replay) => isFinding(join(folder, replay)));
+  const sheet = huntCampaignSheet(summary, (replay) => commandAgain(join(folder, replay)));
   writeJson(folder, 'summary.json', summary);
   writeWhole(join(folder, 'summary.md'), sheetMarkdown(sheet));
   writeWhole(join(folder, 'report.html'), sheetPage(sheet));
@@ -154,5 +154,11 @@ function huntsText({ exitStatus, headline, findings, known = [] }: HuntCampaignS
 }
 
 function againText(place: string): string {
-  return isFinding(place) ? `Reproduce: ${commandLine(['replay', shownPath(place, STANDING)])}` : NOT_KEPT;
+  const command = commandAgain(place);
+  return command === undefined ? NOT_KEPT : `Reproduce: ${command}`;
+}
+
+/** What plays the finding there again; undefined where none was kept. */
+function commandAgain(place: string): string | undefined {
+  return isFinding(place) ? commandLine(['replay', shownPath(place, STANDING)]) : undefined;
 }

@@ -5,7 +5,6 @@ import { plural } from '../../harness/record/facts/words.js';
 import { BLAMES } from '../../harness/record/schemas/blame.js';
 import type { BlameName } from '../../harness/vocabulary/verdict.js';
 import type { Sheet, SheetCell } from '../../reports/index.js';
-import { commandLine } from '../common/reproduce.js';
 import type { ExitStatus } from '../judge/series-summary.js';
 import { identityOf, type KnownFinding } from '../run/known.js';
 import type { Campaign } from './campaign-folder.js';
@@ -135,10 +134,10 @@ export function summariseHunts(
 /** What is said in place of the command of a replay. */
 export const NOT_KEPT = 'it was not found again when its schedule was played once more';
 
-/** `isKept`: whether there is a replay, by its path below the campaign's folder. */
+/** `again`: the command that plays a finding again, by the path of its replay below the campaign's folder, if one is there. */
 export function huntCampaignSheet(
   { exitStatus, headline, findings, known = [], coverage }: HuntCampaignSummary,
-  isKept: (replay: string) => boolean,
+  again: (replay: string) => string | undefined,
 ): Sheet {
   const cells = (rows: SheetCell[][]) => rows;
   return {
@@ -149,25 +148,15 @@ export function huntCampaignSheet(
     tables: [
       {
         title: 'Findings',
-        columns: [
-          '',
-          'lock',
-          'on',
-          'blame/class/kind/cause',
-          'seen in',
-          'first',
-          'last',
-          'how',
-          "again, from this page's folder",
-        ],
+        columns: ['', 'lock', 'on', 'blame/class/kind/cause', 'seen in', 'first', 'last', 'how', 'again'],
         rows: cells(
           findings.map((one) => [
             { text: one.fails ? one.state : `${one.state}, allowed`, good: one.state === 'known' || !one.fails },
             ...[one.lock, one.topology, one.fingerprint],
             `${one.schedules} of ${plural(one.of, 'schedule')}`,
             ...[`schedule ${one.first}`, `schedule ${one.last}`],
-            isKept(one.replay) ? { text: one.sentence, run: one.replay } : one.sentence,
-            isKept(one.replay) ? commandLine(['replay', one.replay]) : NOT_KEPT,
+            again(one.replay) === undefined ? one.sentence : { text: one.sentence, run: one.replay },
+            again(one.replay) ?? NOT_KEPT,
           ]),
         ),
       },

@@ -14,8 +14,8 @@ export function commandsIn(text: string): string[] {
     const [first] = line.matchAll(TOOL);
     if (!first) return [];
     const command = line.slice(first.index).trim();
-    // One that is an aside stands in brackets.
-    return [line[first.index - 1] === '(' ? command.replace(/\)$/, '') : command];
+    // One that is an aside stands in brackets, and one in a table of Markdown ends with its cell.
+    return [line[first.index - 1] === '(' ? command.replace(/\)$/, '') : command.replace(/ \|.*$/, '')];
   });
   return [...new Set(commands)];
 }

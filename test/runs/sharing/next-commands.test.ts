@@ -1,9 +1,6 @@
-/**
- * Whatever a command prints as the next one is typed as it stands, from where the user stood: a hunt with its replay here, whole runs
- * where there are runs.
- */
-import { mkdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+/** Whatever a command prints as the next one is typed as it stands, from where the user stood. */
+import { mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { commandsIn, typed } from '../../support/next-commands.js';
 import { freshFolder, ROOT } from '../../support/torture.js';
@@ -43,7 +40,100 @@ export default defineLock({
 });
 `,
   );
+  put(
+    'locks/my lock.mjs',
+    `import { asked } from './ask.mjs';
+
+export default {
+  name: 'mine',
+  async connect(topology) {
+    const redis = await topology.redis();
+    return { acquire: async (key) => ({ release: async () => (await redis.call(asked, key)) !== 1 }) };
+  },
+};
+`,
+  );
+  put('locks/ask.mjs', "export { asked } from 'a-package';\n");
+  put('locks/my lock.js', "export { default } from './my lock.mjs';\n");
+  put(
+    'locks/my lock.py',
+    `import json, sys, time
+
+for line in sys.stdin:
+    asked = json.loads(line)
+    began = time.monotonic_ns()
+    value = {"lock": "mine", "features": [], "topologies": ["single"]} if asked["op"] == "init" else {}
+    answer = {"id": asked["id"], "type": "ok", "began": began, "ended": time.monotonic_ns(), "value": value}
+    print(json.dumps(answer), flush=True)
+`,
+  );
   return project;
+}
+
+/** Of each kind of lock that a user brings, and how little is played of it. */
+const LOCKS = {
+  'a module of JavaScript': ["--lock './locks/my lock.mjs'", '--runtime sim'],
+  'a file of JavaScript': ["--lock './locks/my lock.js'", '--runtime sim'],
+  'a file of TypeScript': ["--lock './locks/my lock.ts'", '--runtime sim'],
+  'a program': [`--lock 'cmd:python3 "locks/my lock.py"'`, '--runtime netns'],
+} as const;
+const SHORT = '--time-limit 2s --clients 3 --keys 1';
+
+it.concurrent.each(Object.entries(LOCKS))(
+  '%s: all that its run prints',
+  { tags: ['namespaces', 'python'] },
+  async (_, [lock, runtime]) => {
+    const project = projectWithLock();
+    const run = await typed(`${TOOL} ${lock} ${runtime} ${SHORT} --nemesis none --out 'my runs'`, project);
+    expect(run.status, run.output).toBe(1);
+    // What is played in real time is not the same each time.
+    const ends = ['run 1', 'check 1', ...(runtime === '--runtime sim' ? [] : ['replay 1'])];
+    await allTyped(commandsOf(run.output, join(project, 'my runs')), project, ends);
+  },
+);
+
+it.concurrent('all that a campaign prints, of runs and of hunts', async () => {
+  const project = projectWithLock();
+  const asked = "--topologies single --locks './locks/my lock.mjs'";
+  const runs = await typed(`${TOOL} campaign --runs 1 ${asked} --runtime sim --out 'my runs' -- ${SHORT}`, project);
+  expect(runs.status, runs.output).toBe(1);
+  await allTyped(commandsOf(runs.output, join(project, 'my runs')), project, ['run 1', 'check 1']);
+  const hunts = await typed(`${TOOL} campaign --hunt --runs 2 ${asked} --out 'my hunts'`, project);
+  expect(hunts.status, hunts.output).toBe(1);
+  await allTyped(commandsOf(hunts.output, join(project, 'my hunts')), project, ['replay 1', 'replay 1', 'check 1']);
+});
+
+it.concurrent.each([
+  ['matrix --topologies single --faults client-paused --locks set-nx-px', ['run 1', 'run 1', 'check 1']],
+  // The canary, and its twin.
+  ['selftest --only blind-del', ['run 1', 'check 1', 'run 0', 'check 0']],
+])('all that the runs of a batch print: %s', async (batch, ends) => {
+  const project = projectWithLock();
+  const made = await typed(`${TOOL} ${batch} --runtime sim --out 'my runs'`, project);
+  expect(made.status, made.output).toBe(0);
+  await allTyped(commandsOf(made.output, join(project, 'my runs')), project, ends);
+});
+
+/** Of a command's output, and of every page and text in the folder where it put its runs. */
+function commandsOf(output: string, folder: string): string[] {
+  const told = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) => /\.(html|md)$/.test(path));
+  return [...new Set([output, ...told.map((path) => readFileSync(join(folder, path), 'utf8'))].flatMap(commandsIn))];
+}
+
+/** `ends` says of each what it is and its exit status. What a run makes where runs go otherwise is taken away. */
+async function allTyped(commands: readonly string[], project: string, ends: readonly string[]): Promise<void> {
+  const came: string[] = [];
+  let all = '';
+  for (const command of commands) {
+    const [kind = 'run'] = /(?<=torture\.mjs'? )(?:replay|check|hunt)(?= )/.exec(command) ?? [];
+    // Of many runs, one.
+    const { status, output } = await typed(command.replace(/ --times \d+$/, ' --times 1'), project);
+    const [, report] = /^Report: (.*)$/m.exec(output) ?? [];
+    if (report?.startsWith(join(ROOT, 'runs'))) rmSync(dirname(report), { recursive: true });
+    came.push(`${kind} ${status}`);
+    all += `$ ${command}\n${output}`;
+  }
+  expect([...came].sort(), all).toEqual([...ends].sort());
 }
 
 it('a run in virtual time leads to what repeats it, which is the same, and to what judges it again', async () => {
