@@ -38,7 +38,6 @@ function cutOut(holds: readonly Hold[], leases: boolean): KeyHistory {
     const about = { client: hold.client, key };
     const ids = { acquire: 2 * n, release: 2 * n + 1 };
     const shared = hold.mode === undefined ? {} : { mode: hold.mode };
-    const began = leases ? hold.grantSentNs : Math.min(hold.grantSentNs, hold.fromNs);
     const acquire = {
       type: 'invoke',
       ...about,
@@ -51,7 +50,7 @@ function cutOut(holds: readonly Hold[], leases: boolean): KeyHistory {
     const release = { type: 'invoke', ...about, id: ids.release, op: 'release', hold: ids.acquire } as const;
     const token = hold.token === undefined ? {} : { token: hold.token };
     return [
-      { atNs: began, body: acquire },
+      { atNs: hold.grantSentNs, body: acquire },
       { atNs: hold.fromNs, body: { ...granted, ...token } },
       { atNs: hold.untilNs, body: release },
     ];

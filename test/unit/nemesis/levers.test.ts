@@ -127,6 +127,21 @@ describe('pause', () => {
     expect(await hold.heal()).toContain('is running');
   });
 
+  it('tells a process that a fault stops from one that stopped itself and is kept so', async () => {
+    const { process } = w.clients[0]!;
+    const { pause } = w.levers;
+    expect(await pause.keepStanding('c1', process)).toBeUndefined();
+    process.signal('SIGSTOP');
+    const standing = await pause.keepStanding('c1', process);
+    expect(pause.isPaused(process)).toBe(false);
+    const paused = await pause.pause('c1', process);
+    expect(pause.isPaused(process)).toBe(true);
+    await standing!.heal();
+    expect([pause.isPaused(process), await process.state()]).toEqual([true, 'stopped']);
+    await paused.heal();
+    expect([pause.isPaused(process), await process.state()]).toEqual([false, 'running']);
+  });
+
   it('is healed when the process was killed meanwhile', async () => {
     const { process } = w.node('r1');
     const hold = await w.levers.pause.pause('r1', process);
@@ -233,6 +248,16 @@ describe('clock', () => {
     await slow();
     await expect(slow()).rejects.toMatchObject({ refused: true });
     expect(w.host('r1').skew.ratePpm).toBe(-500_000);
+  });
+
+  it('nor when what speeds it up is healed first', async () => {
+    const { clock } = w.levers;
+    const drift = (ppm: number) =>
+      w.clock.run(clock.drift(w.host('r1'), ppm, () => w.node('r1').clockMs(), w.interrupt.signal));
+    await drift(500_000);
+    await drift(-500_000);
+    await expect(drift(-500_000)).rejects.toThrow("r1's clock would stand still, with what slows it already");
+    expect(w.host('r1').skew.ratePpm).toBe(0);
   });
 
   it('is healed, and can be healed again, where no server can be asked any more', async () => {

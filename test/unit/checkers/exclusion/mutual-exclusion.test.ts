@@ -193,6 +193,27 @@ describe('cannot tell', () => {
     expect(judged(fine().disturbed(2, 'wall-clock-step', 4))).toMatchObject({ verdict: 'valid' });
   });
 
+  it('whether there are more than the known findings, which fail nothing and hide no doubt', () => {
+    // A certain overlap, and a step of the clock that may hide another one.
+    const found = (allowed?: boolean) =>
+      judged(
+        new Story()
+          .grant('c1', 1)
+          .grant('c2', 2)
+          .release('c1', 3)
+          .release('c2', 3)
+          .disturbed(5, 'wall-clock-step', -300)
+          .configured(allowed === undefined ? {} : { known: { fingerprints: [], allowed } }),
+      );
+    const hidden = expect.stringMatching(/^an overlap may be hidden: .*stepped by -300 ms/);
+    expect(found(true)).toMatchObject({ verdict: 'unknown', violations: [{ class: 'exclusion' }] });
+    expect(found(true).notes).toContainEqual(hidden);
+    for (const allowed of [false, undefined]) {
+      expect(found(allowed).verdict).toBe('invalid');
+      expect(found(allowed).notes).not.toContainEqual(hidden);
+    }
+  });
+
   // The lease ends at 6 s, the harness was to release well before.
   const late = (sent: number, release = 8) =>
     new Story().grant('c1', 1, { grantSent: 1 }).grant('c2', 6.1).release('c1', release, { sent }).release('c2', 9);

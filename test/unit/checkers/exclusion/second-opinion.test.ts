@@ -104,3 +104,30 @@ it('confirms an overlap of six holders where there are five permits, and not one
   const late = { ...overlap!.second, fromNs: 6_000 * MS, untilNs: 6_001 * MS };
   expect(isImpossibleOverlap({ ...overlap!, second: late }, { kind: 'semaphore', permits: 5 })).toBe(false);
 });
+
+describe('counts a lease from any instant between its request and its answer', () => {
+  /** c1 asked at 1 s and had its answer at 3 s: its lease of 5 s certainly ran until 6 s, and may have run until 8 s. */
+  const beside = (fromMs: number): Overlap => {
+    const hold = (client: string, id: number, sentMs: number, grantedMs: number, untilMs: number): Hold => ({
+      client,
+      key: 'lock:0',
+      id,
+      fromNs: grantedMs * MS,
+      untilNs: untilMs * MS,
+      endedBy: 'release',
+      grantSentNs: sentMs * MS,
+      leaseMs: 5_000,
+      leaseEndNs: (sentMs + 5_000) * MS,
+      evidence: [id],
+    });
+    const [first, second] = [hold('c1', 1, 1_000, 3_000, 9_000), hold('c2', 2, fromMs - 10, fromMs, 9_000)];
+    return { class: 'exclusion', first, second, others: [], fromNs: second.fromNs, untilNs: 9_000 * MS };
+  };
+
+  it.each([
+    [5_990, true],
+    [6_500, false],
+  ])('beside a grant at %i ms: impossible is %s', (fromMs, impossible) => {
+    expect(isImpossibleOverlap(beside(fromMs), { kind: 'mutex' })).toBe(impossible);
+  });
+});

@@ -45,6 +45,15 @@ it('tells a fault on clients from the same on servers', () => {
   ]);
 });
 
+it('counts a hold that a long fault struck, whatever short ones began and ended during it', () => {
+  const story = holding().planned('kill', 'kill');
+  struck(story, 0, 'kill', 0.5, 5.5, ['r1']);
+  struck(story, 1, 'kill', 1.5, 1.6, ['r2']);
+  expect(struckByFault(story.input())?.faults).toEqual([
+    { fault: 'kill', struck: { brief: 1, short: 1, long: 1, over: 1 } },
+  ]);
+});
+
 it('says nothing where nothing was planned', () => {
   expect(struckByFault(holding().input())).toBeUndefined();
 });

@@ -174,6 +174,10 @@ describe('faults', () => {
       /no replica was seen to become primary/,
     );
     expect(judged(story().sample(4, 'r2')).verdict).toBe('valid');
+    // It was promoted before the fault, or long after its healing: that was not the fault's doing.
+    expect(notes(story().sample(2.9, 'r2'))).toMatch(/no replica was seen to become primary/);
+    expect(notes(story().sample(13.6, 'r2'))).toMatch(/no replica was seen to become primary/);
+    expect(judged(story().sample(13.4, 'r2')).verdict).toBe('valid');
     expect(judged(struck(turns().planned('failover'), 'failover', 3.1, 3.5, ['r1'])).verdict).toBe('valid');
   });
 });

@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { Target } from '../../../../harness/vocabulary/faults.js';
-import { namesOf, resolveTarget, unfitRole } from '../../../../nemesis/striking/targets.js';
+import {
+  namesOf,
+  peersOf,
+  resolveTarget,
+  struckClient,
+  struckNode,
+  unfitRole,
+} from '../../../../nemesis/striking/targets.js';
 import { range, type World, world } from '../fakes.js';
 
 /** What is drawn first from small seeds is much the same. */
@@ -168,5 +175,21 @@ describe('roles that mean nothing', () => {
 
   it('primary means the only node', () => {
     expect(unfitRole('primary', world('single').plan)).toBeUndefined();
+  });
+});
+
+describe('whom targets talk to', () => {
+  const peers = (nodes: string[], clients: string[] = []) => {
+    const w = world('single', { nodes: 2, clients: 2 });
+    const ofNodes = nodes.map((name) => struckNode(w.node(name)));
+    const ofClients = w.clients.filter(({ slot }) => clients.includes(slot)).map(struckClient);
+    return peersOf([...ofNodes, ...ofClients], w.nemesis).map(({ name }) => name);
+  };
+
+  it('servers talk to each other and to clients, clients to servers alone', () => {
+    expect(peers(['r1'])).toEqual(['r2', 'c1', 'c2']);
+    expect(peers([], ['c1'])).toEqual(['r1', 'r2']);
+    expect(peers(['r1'], ['c1'])).toEqual(['r2', 'c2']);
+    expect(peers(['r1', 'r2'])).toEqual(['c1', 'c2']);
   });
 });

@@ -52,6 +52,17 @@ describe('a hold lasts', () => {
     });
   });
 
+  it.each([
+    ['fail', 'ok', 'ok'],
+    ['ok', 'fail', 'ok'],
+    ['info', 'ok', 'ok'],
+    ['ok', 'info', 'ok'],
+    ['info', 'fail', 'fail'],
+  ] as const)('until the first of two releases began; after %s and then %s it is told as %s', (first, then, told) => {
+    const twice = new Story().grant('c1', 1).release('c1', 3, { type: first }).release('c1', 4, { type: then });
+    expect(only(twice)).toMatchObject({ untilNs: ns(3), released: told });
+  });
+
   it('over the sleep of a client that was told to release while it was stopped', () => {
     expect(only(new Story().grant('c1', 1).release('c1', 9, { sent: 2 }))).toMatchObject({ untilNs: ns(9) });
   });
