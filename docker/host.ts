@@ -1,7 +1,7 @@
 /** A host that is a container: everything on it goes through its agent (`link.ts`). */
-import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { Duplex } from 'node:stream';
+import { BoundedLog } from '../harness/runtimes/bounded-log.js';
 import { diskRecordEnv } from '../harness/runtimes/power-cut.js';
 import type {
   ClockSkew,
@@ -20,8 +20,6 @@ import { Link } from './link.js';
 import type { DockerOptions, HostFile } from './options.js';
 
 const EXEC_TIMEOUT_MS = 5_000;
-/** What lock clients may print on standard error, host by host: one that does so for ever must not fill the disk. */
-const LONGEST_LOG_BYTES = 8 << 20;
 
 /** The device by which a container is in the run's network. */
 export const DEVICE = 'eth0';
@@ -41,9 +39,7 @@ export class DockerHost implements Host {
   /** Which takes powers of its container (`DockerOptions.serversAreNobody`). */
   readonly asNobody = ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups', '--'];
   private readonly clockFile: string;
-  private readonly logFd: number;
-  private loggedBytes = 0;
-  private isClosed = false;
+  private readonly log: BoundedLog;
   private link: Link | undefined;
   private sidecar: Promise<Link> | undefined;
   private where: Prepared | undefined;
@@ -56,9 +52,7 @@ export class DockerHost implements Host {
     // The same paths inside as outside, so that what one says the other understands.
     this.folder = join(options.folder, 'hosts', name);
     this.clockFile = join(this.folder, 'clock');
-    const log = join(options.folder, 'logs', `${name}.log`);
-    mkdirSync(dirname(log), { recursive: true });
-    this.logFd = openSync(log, 'a');
+    this.log = new BoundedLog(join(options.folder, 'logs', `${name}.log`));
   }
 
   get address(): string {
@@ -72,7 +66,7 @@ export class DockerHost implements Host {
 
   /** Starts the container; resolves when its agent answers and its files are there. */
   async start(files: ReadonlyMap<string, HostFile>): Promise<void> {
-    this.link = await Link.start(this.name, this.containers.own, (chunk) => this.log(chunk));
+    this.link = await Link.start(this.name, this.containers.own, (chunk) => this.log.write(chunk));
     const skew = this.options.encodeSkew({ offsetMs: 0, ratePpm: 0 });
     const log = join(this.options.folder, 'logs', `${this.name}.log`);
     this.where = await this.link.call<Prepared>({
@@ -147,16 +141,15 @@ export class DockerHost implements Host {
 
   /** Ends everything on it; the engine then removes the container. */
   async close(): Promise<void> {
-    this.isClosed = true;
     const sidecar = await this.sidecar?.catch(() => undefined);
     for (const link of [this.link, sidecar]) link?.close();
-    closeSync(this.logFd);
+    this.log[Symbol.dispose]();
   }
 
   /** The sidecar, started when it is first wanted, and again where it has gone. */
   private async besides(): Promise<Link> {
     const start = async () =>
-      Link.start(`${this.name}'s sidecar`, await this.containers.makeSidecar(), (chunk) => this.log(chunk));
+      Link.start(`${this.name}'s sidecar`, await this.containers.makeSidecar(), (chunk) => this.log.write(chunk));
     if ((await this.sidecar?.catch(() => undefined))?.isGone !== false) this.sidecar = start();
     return this.sidecar!;
   }
@@ -183,22 +176,8 @@ export class DockerHost implements Host {
     return argv.map((argument, n) => {
       // Wherever the image has it.
       if (n === 0 && argument === program) return basename(program);
-      if (n === 0 && argument === process.execPath) return INSIDE.node;
+      if (argument === process.execPath) return INSIDE.node;
       return argument.startsWith(`${project}/dist/`) ? INSIDE.project + argument.slice(project.length) : argument;
     });
-  }
-
-  /** Keeps what programs say, up to a limit; the rest is read, so that they do not wait, and dropped. */
-  private log(chunk: Buffer): void {
-    const room = LONGEST_LOG_BYTES - this.loggedBytes;
-    if (this.isClosed || room <= 0) return;
-    this.loggedBytes += chunk.length;
-    const cut =
-      this.loggedBytes >= LONGEST_LOG_BYTES ? `\n(more than ${LONGEST_LOG_BYTES} bytes; the rest is left out)\n` : '';
-    try {
-      writeSync(this.logFd, Buffer.concat([chunk.subarray(0, room), Buffer.from(cut)]));
-    } catch {
-      // The disk is full; the history says so.
-    }
   }
 }

@@ -14,6 +14,7 @@ import { conform } from '../../harness/record/schemas/conform.js';
 import { describes } from '../../harness/record/schemas/describes.js';
 import { readJson, readPlan, readWholeConfig, writeJson } from '../../harness/record/store.js';
 import type { RedisBinary } from '../../harness/vocabulary/topology.js';
+import { LockLog, sayingPrinted } from '../common/lock-log.js';
 import { commandLine } from '../common/reproduce.js';
 import type { Say } from '../common/say.js';
 import { comparePlays, differenceWords, messagesOfPlay } from '../hunt/difference.js';
@@ -24,7 +25,7 @@ import { lessOf, playInWorld, scheduleOf, shrinkFinding } from '../hunt/hunt.js'
 import { configOf, scheduling } from '../hunt/hunt-command.js';
 import { keepFinding } from '../hunt/kept-finding.js';
 import { fingerprintOf } from '../hunt/schedule.js';
-import { coresOfThisProcess, EndlessScheduleError, WorldProcess } from '../hunt/world-process.js';
+import { coresOfThisProcess, EndlessScheduleError, type WorldOptions, WorldProcess } from '../hunt/world-process.js';
 import { parseFlags } from '../run/flags.js';
 import { identityOf, type KnownFinding, slugOf } from '../run/known.js';
 import { putLoadedLock } from '../run/lock-module.js';
@@ -124,7 +125,8 @@ export async function playCampaign(playing: Playing): Promise<void> {
   const done = new Set(playedIn(folder).map(({ job }) => job));
   const theirs: CellAtPlay[] = [];
   try {
-    for (const [n, cell] of cells.entries()) theirs.push(await cellAtPlay(cell, n, work, playing));
+    const printed = sayingPrinted(new LockLog(), playing.say);
+    for (const [n, cell] of cells.entries()) theirs.push(await cellAtPlay(cell, n, work, { ...playing, printed }));
     await tryKnown(playing, theirs);
     let next = shard.index - 1;
     const worker = async (which: number) => {
@@ -210,7 +212,7 @@ async function tryKnown(
 interface CellAtPlay {
   asked: AskedHunt;
   config: ReturnType<typeof configOf>;
-  options: { workFolder: string; shim: string; lock: string };
+  options: WorldOptions;
   /** One for each that plays at once. */
   worlds: WorldProcess[];
 }
@@ -219,13 +221,14 @@ async function cellAtPlay(
   cell: GridCell,
   n: number,
   work: string,
-  { simulation: { shim, redis }, cwd, jobs }: Pick<Playing, 'simulation' | 'cwd' | 'jobs'>,
+  { simulation, cwd, jobs, printed }: Playing & Pick<WorldOptions, 'printed'>,
 ): Promise<CellAtPlay> {
+  const { shim, redis } = simulation;
   const asked = huntOf(cell, cwd);
   const workFolder = join(work, String(n));
   mkdirSync(workFolder, { recursive: true });
   const lock = await putLoadedLock(asked.run.settings.lock, cwd, workFolder);
-  const options = { workFolder, shim, lock };
+  const options = { workFolder, shim, lock, printed };
   const cores = coresOfThisProcess();
   return {
     asked,

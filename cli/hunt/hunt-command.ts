@@ -8,6 +8,7 @@ import type { RunConfig } from '../../harness/vocabulary/run.js';
 import type { RedisBinary } from '../../harness/vocabulary/topology.js';
 import type { FailOn } from '../../harness/vocabulary/verdict.js';
 import { freshId } from '../common/ids.js';
+import { LockLog, sayingPrinted } from '../common/lock-log.js';
 import { commandLine, shownPath } from '../common/reproduce.js';
 import type { Invocation } from '../run/ask-run.js';
 import { withConfig } from '../run/config-file.js';
@@ -56,9 +57,11 @@ export async function huntCommand(typed: HuntFlags, invocation: Invocation): Pro
   const interrupted = () => stop.abort();
   process.once('SIGINT', interrupted).once('SIGTERM', interrupted).on('SIGHUP', interrupted);
   const worlds: WorldProcess[] = [];
+  const log = new LockLog();
+  const printed = sayingPrinted(log, say);
   try {
     const lock = await putLoadedLock(settings.lock, where.cwd, work);
-    const options = { workFolder: work, shim, lock };
+    const options = { workFolder: work, shim, lock, printed };
     const cores = coresOfThisProcess();
     for (let n = 0; n < (asked.workers ?? cores.length); n++)
       worlds.push(new WorldProcess({ ...options, core: cores[n % cores.length]! }));
@@ -136,6 +139,7 @@ export async function huntCommand(typed: HuntFlags, invocation: Invocation): Pro
     return statusOf(totals, kept, settings.failOn, asked.faults.length > 0);
   } finally {
     await Promise.all(worlds.map((world) => world.close()));
+    if (log.inAll !== undefined) say(`the lock printed ${log.inAll}`);
     for (const signal of SIGNALS) process.off(signal, interrupted);
     rmSync(work, { recursive: true, force: true });
     // One that could not begin has left nothing to look at.

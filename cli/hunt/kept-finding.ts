@@ -14,7 +14,7 @@ import { FINDING, LOCK_MODULE, pinsOf } from './finding.js';
 import type { NewFinding } from './hunt.js';
 import { type Discovery, discoveryOf, fingerprintOf } from './schedule.js';
 import type { Shrunk } from './shrink.js';
-import { WorldProcess } from './world-process.js';
+import { type WorldOptions, WorldProcess } from './world-process.js';
 
 /** How often a minimal schedule is played again, each time in a process of its own. */
 const REPLAYS = 3;
@@ -39,7 +39,7 @@ export async function keepFinding(
   place: string,
   config: RunConfig,
   { found, fingerprint, schedule, shrunk, order }: NewFinding,
-  options: { workFolder: string; shim: string; lock: string },
+  options: WorldOptions,
   isStopped: () => boolean = () => false,
 ): Promise<KeptFinding> {
   const plan = { version: 1 as const, seed: config.seed, steps: shrunk.steps };

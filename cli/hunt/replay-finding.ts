@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { readPlan, readWholeConfig } from '../../harness/record/store.js';
 import type { RunConfig } from '../../harness/vocabulary/run.js';
 import { UsageError } from '../common/errors.js';
+import { LockLog, sayingPrinted } from '../common/lock-log.js';
 import { type Say, saying } from '../common/say.js';
 import { type ReplayFlags, SEEDS } from '../run/flags.js';
 import { putLockModule } from '../run/lock-module.js';
@@ -39,11 +40,12 @@ export async function replayFinding(folder: string, flags: ReplayFlags, cwd: str
     const again: RunConfig = { ...config, redis, clientArgv: CLIENT_ARGV };
     const times = flags.untilViolation ? SEEDS : (flags.times ?? 1);
     const order = finding.order ? { order: orderAgain(finding.order) } : {};
+    const printed = sayingPrinted(new LockLog(), say);
     let status = 2;
     const rows: { found: boolean; identical: boolean }[] = [];
     for (let n = 0; n < times; n++) {
       const keep = join(workFolder, `replay-${n + 1}`);
-      const result = await playedAlone({ workFolder, shim, lock }, again, plan, { keep, ...order });
+      const result = await playedAlone({ workFolder, shim, lock, printed }, again, plan, { keep, ...order });
       const course = comparePlays(then, { digest: result.digest, messages: messagesOfPlay(keep) });
       rmSync(keep, { recursive: true, force: true });
       const same = result.found.find((one) => fingerprintOf(one) === finding.fingerprint);

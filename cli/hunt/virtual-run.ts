@@ -2,6 +2,7 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { privateFolder } from '../../harness/machine/private-folder.js';
+import { BoundedLog } from '../../harness/runtimes/bounded-log.js';
 import type { Plan } from '../../harness/vocabulary/faults.js';
 import type { RunConfig } from '../../harness/vocabulary/run.js';
 import { watchForFindings } from '../judge/early-end.js';
@@ -20,11 +21,12 @@ export async function playInVirtualTime(
   const say = (line: string) => writeLine(json ? JSON.stringify({ type: 'progress', line }) : line);
   await using early = config.stopAtFirst ? watchForFindings(folder, say) : undefined;
   using scratch = privateFolder(tmpdir());
+  using log = new BoundedLog(join(folder, 'logs', 'clients.log'));
   const world = new WorldProcess({
     workFolder: scratch.path,
     shim: config.simShim!,
     lock: join(folder, SIM_BUNDLE),
-    output: join(folder, 'logs', 'clients.log'),
+    printed: (line) => log.write(Buffer.from(`${line}\n`)),
   });
   const tell = (told: WorldTold) => {
     if (told.type === 'line') writeLine(told.line);

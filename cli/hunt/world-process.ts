@@ -3,15 +3,17 @@
  * that goes on for ever: no virtual time passes then) ends with the process, and the next is played in another.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { findOnPath } from '../../harness/machine/command.js';
 import { processorMsOfSession } from '../../harness/machine/processor-time.js';
-import { makeFolder } from '../../harness/record/make-folder.js';
+import { diedOf } from '../../harness/topologies/last-words.js';
 import type { Plan } from '../../harness/vocabulary/faults.js';
 import type { RunConfig } from '../../harness/vocabulary/run.js';
 import { UsageError } from '../common/errors.js';
+import { PrintedLines } from '../common/lock-log.js';
 import { NotSimulatedError } from '../run/not-simulated.js';
 import type { OrderRequest } from './exhaustive/course.js';
 import {
@@ -33,6 +35,9 @@ const SCHEDULE_TAKES_AT_MOST_MS = 60_000;
 /** One in which nobody does anything any more uses none of it, and ends after this, in real time. */
 const SLEEPS_AT_MOST_MS = 600_000;
 const LOOKS_EVERY_MS = 5_000;
+/** What a dead process had printed may take so long to arrive: a server that it started may keep the pipe open for longer. */
+const LAST_WORDS_MS = 100;
+const LAST_WORDS_LENGTH = 8_192;
 
 /** Of a schedule that did not end in real time. */
 export class EndlessScheduleError extends Error {
@@ -49,8 +54,8 @@ export interface WorldOptions {
   /** Its working folder and environment, none of which may reach a schedule; absent: this process's. */
   cwd?: string;
   env?: Record<string, string>;
-  /** A file for what locks print; absent: this process's standard output. */
-  output?: string;
+  /** Takes each line that locks print on standard output and standard error; absent: they are dropped. */
+  printed?: ((line: string) => void) | undefined;
 }
 
 export interface PlayOptions {
@@ -67,6 +72,8 @@ let played = 0;
 
 export class WorldProcess {
   private child: ChildProcess | undefined;
+  /** The end of what was printed in it. */
+  private words = '';
 
   constructor(private options: WorldOptions) {}
 
@@ -114,6 +121,7 @@ export class WorldProcess {
     const ended = new Promise((resolve) => child.once('exit', resolve));
     child.kill('SIGKILL');
     await ended;
+    await silenceOf(child);
   }
 
   private ask(request: ScheduleRequest, asRun: PlayOptions['asRun']): Promise<WorldAnswer> {
@@ -143,7 +151,11 @@ export class WorldProcess {
       const ended = (code: number | null, signal: string | null) => {
         over();
         this.child = undefined;
-        reject(new Error(`the simulated world ended by itself (${signal ?? `status ${code}`})`));
+        void silenceOf(child).then(() => {
+          const words = diedOf(this.words);
+          const how = `${signal ?? `status ${code}`}${words === '' ? '' : `; its last words: ${words}`}`;
+          reject(new Error(`the simulated world ended by itself (${how})`));
+        });
       };
       let beganMs = performance.now();
       let before: number | undefined;
@@ -172,22 +184,40 @@ export class WorldProcess {
     // Short-lived objects of many schedules: a larger nursery is emptied less often. It stays on one core: V8's other threads could
     // only interrupt it there (on `single` a tenth of a schedule).
     const node = [process.execPath, '--single-threaded', '--max-semi-space-size=32', WORLD_MAIN];
-    const { core, cwd, env, output } = this.options;
-    if (output !== undefined) makeFolder(dirname(output));
-    const printed = output === undefined ? ('inherit' as const) : openSync(output, 'a');
+    const { core, cwd, env, printed } = this.options;
     const withUs = findOnPath('setpriv') ? ['setpriv', '--pdeathsig', 'KILL', '--'] : [];
     const onCore = core !== undefined && findOnPath('taskset') ? ['taskset', '-c', String(core)] : [];
     const [program, ...args] = [...withUs, ...onCore, ...node];
     // A terminal's Ctrl-C is for the hunt alone, which ends its worlds itself when it has told what it found.
     const child = spawn(program!, args, {
-      stdio: ['ignore', printed, 'inherit', 'ipc'],
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       ...(cwd !== undefined && { cwd }),
       env: { ...process.env, ...env },
       detached: true,
     });
-    if (typeof printed === 'number') closeSync(printed);
+    this.words = '';
+    for (const stream of [child.stdout!, child.stderr!]) {
+      const lines = new PrintedLines();
+      const heard = (line: string) => {
+        this.words = `${this.words}${line}\n`.slice(-LAST_WORDS_LENGTH);
+        printed?.(line);
+      };
+      stream.on('data', (chunk: Buffer) => lines.push(chunk).forEach(heard));
+      stream.on('close', () => lines.end().forEach(heard));
+    }
     return child;
   }
+}
+
+/** Resolves when all that a process which has ended had printed is read, or is not waited for any longer. */
+async function silenceOf({ stdout, stderr }: ChildProcess): Promise<void> {
+  const streams = [stdout!, stderr!].filter((stream) => !stream.closed);
+  const closed = streams.map((stream) => new Promise((resolve) => stream.once('close', resolve)));
+  const timer = new AbortController();
+  const late = setTimeout(LAST_WORDS_MS, undefined, { signal: timer.signal }).catch(() => {});
+  await Promise.race([Promise.all(closed), late]);
+  timer.abort();
+  for (const stream of streams) stream.destroy();
 }
 
 /** Numbers of the cores that this process may run on. */

@@ -18,6 +18,7 @@ import type { Results } from '../../harness/vocabulary/verdict.js';
 import { closingSummary, jsonSummary } from '../../reports/index.js';
 import type { ReportInput } from '../../reports/input.js';
 import { UsageError } from '../common/errors.js';
+import { lockLogOfRun } from '../common/lock-log.js';
 import { collectGarbage } from '../common/memory.js';
 import { surroundings, wantsColour } from '../live/terminal.js';
 import { commandsOfRun } from './commands-of-run.js';
@@ -46,7 +47,7 @@ export async function judgeRun(folder: string, beforeSaying: () => void = () => 
   return input;
 }
 
-/** Prints the closing summary of a judged run. */
+/** Prints the closing summary of a judged run, after what its lock printed. */
 export function showVerdict(
   folder: string,
   { results, config }: Pick<JudgedRun, 'results' | 'config'>,
@@ -62,7 +63,9 @@ export function showVerdict(
         ...(report && { reportPath: report }),
         colour: wantsColour(surroundings()),
       });
-  process.stdout.write(`${text}\n`);
+  // Before the verdict, which is to stay the last that is seen.
+  const printed = options.json ? [] : lockLogOfRun(folder);
+  process.stdout.write(`${[...printed, ...(printed.length > 0 ? [''] : []), text].join('\n')}\n`);
 }
 
 /** Everything that a report shows, from the files of a run. */

@@ -2,6 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { clientProgram } from '../../harness/client/program.js';
 import { externalLock } from '../../lock-impl/external/index.js';
 import { builtinLock, locks } from '../../lock-impl/index.js';
 import type { Say } from '../common/say.js';
@@ -28,7 +29,7 @@ export async function putLoadedLock(
 ): Promise<string> {
   const path = await putLockModule(lock, cwd, folder, options);
   if (isOnesOwn(lock)) {
-    const clientArgv = [process.execPath, '--enable-source-maps', CLIENT_MAIN, join(folder, BUNDLE)];
+    const clientArgv = clientProgram([process.execPath, '--enable-source-maps', CLIENT_MAIN, join(folder, BUNDLE)]);
     await loadOnce({ clientArgv, spec: lock, cwd, folder });
   }
   return path;

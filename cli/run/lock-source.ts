@@ -11,6 +11,7 @@ import { access, stat } from 'node:fs/promises';
 import { delimiter, extname, isAbsolute, join, resolve } from 'node:path';
 import type { Plugin } from 'esbuild';
 import { parseArgsStringToArgv } from 'string-argv';
+import { clientProgram } from '../../harness/client/program.js';
 import type { BuiltinModule } from '../../lock-impl/index.js';
 import type { Library } from '../../lock-impl/third-party/library.js';
 import { type BundleContext, bundle, bundledFiles, LockSpecError, MODULE_EXTENSIONS } from './bundle.js';
@@ -52,7 +53,7 @@ export async function resolveLock(spec: string, context: LockContext): Promise<L
     const { modulePath, topologies, hasPackage } = builtin;
     if (hasPackage && context.withPackages)
       return { kind: 'file', clientArgv: startOf(await bundle(modulePath, context), context), topologies };
-    return { kind: 'builtin', clientArgv: [context.node, context.clientMain, modulePath], topologies };
+    return { kind: 'builtin', clientArgv: clientProgram([context.node, context.clientMain, modulePath]), topologies };
   }
   const external = await context.external(spec);
   if (external) return { kind: 'external', ...external };
@@ -76,7 +77,7 @@ export async function sourcesOf(spec: string, context: Pick<LockContext, 'cwd' |
 }
 
 function startOf(bundled: string, { node, clientMain }: LockContext): string[] {
-  return [node, '--enable-source-maps', clientMain, bundled];
+  return clientProgram([node, '--enable-source-maps', clientMain, bundled]);
 }
 
 /** One module of the adapter and the library that the user's project has. */

@@ -1,9 +1,11 @@
 /**
  * The program that runs one TypeScript or JavaScript lock as a lock client: `node main.js <module>`, where `<module>` is
- * an absolute path or a file URL. It speaks the protocol of `docs/protocol.md` on standard input and output.
+ * an absolute path or a file URL. It reads the protocol of `docs/protocol.md` on standard input, and writes it on a descriptor
+ * of its own (`program.ts`).
  *
  * It ends as soon as its standard input ends, whatever it is doing: a client never outlives the harness.
  */
+import { Socket } from 'node:net';
 import { isAbsolute, resolve, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { LineSplitter } from '../runtimes/lines.js';
@@ -13,17 +15,20 @@ import type { Request } from '../vocabulary/protocol.js';
 import { CommandLog } from './command-log.js';
 import { BadLockError, LOAD_ONLY, lockOf } from './load-lock.js';
 import { firstLine } from './outcome.js';
+import { PROTOCOL_FD } from './program.js';
 import { ResourceConnection } from './resource-connection.js';
 import { Session } from './session.js';
 import { withPlace } from './session-reasons.js';
 import { thrownAt } from './thrown-at.js';
 import { topologyAccess } from './topology-access.js';
 
-const writeProtocol = takeStdout();
 const loadOnly = process.argv[2] === LOAD_ONLY;
 const [modulePath, ...more] = process.argv.slice(loadOnly ? 3 : 2);
-if (modulePath === undefined || more.length > 0) {
-  process.stderr.write(`usage: main.js [${LOAD_ONLY}] <absolute path or file URL of a lock module>\n`);
+const writeProtocol = openProtocol();
+if (modulePath === undefined || more.length > 0 || !writeProtocol) {
+  process.stderr.write(
+    `usage: main.js [${LOAD_ONLY}] <absolute path or file URL of a lock module> ${PROTOCOL_FD}>&1 1>&2\n`,
+  );
   process.exit(2);
 }
 
@@ -96,17 +101,17 @@ function isOurs(place: string): boolean {
   return OURS.some((folder) => place.startsWith(folder));
 }
 
-/**
- * Keeps standard output for the protocol: whatever else in this process prints, `console` too, goes to standard error
- * instead. The result resolves once the line is in the pipe.
- */
-function takeStdout(): (line: string) => Promise<void> {
-  const { stdout, stderr } = process;
-  const write = stdout.write.bind(stdout);
-  stdout.write = stderr.write.bind(stderr) as typeof stdout.write;
-  stdout.on('error', () => process.exit(0));
+/** Undefined: nobody reads there. The result resolves once the line is in the pipe. */
+function openProtocol(): ((line: string) => Promise<void>) | undefined {
+  let protocol: Socket;
+  try {
+    protocol = new Socket({ fd: PROTOCOL_FD, readable: false, writable: true });
+  } catch {
+    return undefined;
+  }
+  protocol.on('error', () => process.exit(0));
   return (line) =>
     new Promise((resolve, reject) => {
-      write(line, (error) => (error ? reject(error) : resolve()));
+      protocol.write(line, (error) => (error ? reject(error) : resolve()));
     });
 }

@@ -27,6 +27,7 @@ import type {
   SpawnOptions,
 } from '../vocabulary/host.js';
 import type { Clock } from '../vocabulary/time.js';
+import { BoundedLog } from './bounded-log.js';
 import { listHostFolder, readHostFile } from './host-files.js';
 import { ALONE, NetnsProcess } from './netns-process.js';
 import { diskRecordEnv, diskRecordTrouble, losePower } from './power-cut.js';
@@ -64,8 +65,6 @@ const SPARE_ADDRESS = '10.77.255.1';
 const EXEC_TIMEOUT_MS = 5_000;
 /** Of what prepares the network, before anything is measured: a busy machine may take its time. */
 const PREPARING_TIMEOUT_MS = 30_000;
-/** What lock clients may print on standard error, host by host: one that does so for ever must not fill the disk. */
-const LONGEST_LOG_BYTES = 8 << 20;
 
 /** Opens the runtime inside the run's own namespaces; rejects when it finds itself on the machine's network. */
 export async function netnsRuntime(options: NetnsOptions): Promise<Runtime> {
@@ -116,10 +115,7 @@ class NetnsHost implements Host {
   private readonly folderFd: number;
   private readonly clockFd: number;
   private readonly clockFile: string;
-  private readonly logFd: number;
-  /** What `log` wrote. */
-  private loggedBytes = 0;
-  private isClosed = false;
+  private readonly log: BoundedLog;
 
   constructor(
     readonly name: string,
@@ -129,15 +125,14 @@ class NetnsHost implements Host {
     this.address = address(index);
     this.folder = join(options.folder, 'hosts', name);
     mkdirSync(this.folder, { recursive: true });
-    mkdirSync(join(options.folder, 'logs'), { recursive: true });
-    this.logFd = openSync(join(options.folder, 'logs', `${name}.log`), 'a');
+    this.log = new BoundedLog(join(options.folder, 'logs', `${name}.log`));
     this.folderFd = openSync(this.folder, constants.O_RDONLY | constants.O_DIRECTORY);
     this.clockFile = join(this.folder, 'clock');
     this.clockFd = openSync(this.clockFile, 'w+');
     writeSync(this.clockFd, encodeSkew({ offsetMs: 0, ratePpm: 0 }, monotonicNs()), 0, undefined, 0);
     // The holder keeps the namespaces alive while processes in it come and go.
     const holding = ['--net', '--uts', '--', 'sleep', 'infinity'];
-    this.holder = spawn('unshare', holding, { stdio: ['ignore', 'ignore', this.logFd] });
+    this.holder = spawn('unshare', holding, { stdio: ['ignore', 'ignore', this.log.fd] });
   }
 
   /**
@@ -204,9 +199,9 @@ class NetnsHost implements Host {
     const [command, ...args] = [...this.inside(), ...alone, 'env', ...assignments, ...argv];
     const child = spawn(command!, args, {
       cwd: options.cwd ?? this.folder,
-      stdio: ['pipe', ...(options.logStdout ? [this.logFd, this.logFd] : ['pipe' as const, 'pipe' as const])],
+      stdio: ['pipe', ...(options.logStdout ? [this.log.fd, this.log.fd] : ['pipe' as const, 'pipe' as const])],
     });
-    child.stderr?.on('data', (chunk: Buffer) => this.log(chunk));
+    child.stderr?.on('data', (chunk: Buffer) => this.log.write(chunk));
     const started = new NetnsProcess(child, options.alone === true, this.options.clock);
     this.children.add(started);
     void started.exited.then(() => this.children.delete(started));
@@ -262,23 +257,8 @@ class NetnsHost implements Host {
     for (const child of this.children) child.signal('SIGKILL');
     await Promise.all([...this.children].map((child) => child.exited));
     this.holder.kill('SIGKILL');
-    this.isClosed = true;
-    for (const fd of [this.folderFd, this.clockFd, this.logFd]) closeSync(fd);
-  }
-
-  /** Keeps what a program says on standard error, up to a limit; the rest is read, so that it does not wait, and dropped. */
-  private log(chunk: Buffer): void {
-    const room = LONGEST_LOG_BYTES - this.loggedBytes;
-    if (this.isClosed || room <= 0) return;
-    this.loggedBytes += chunk.length;
-    const kept = chunk.subarray(0, room);
-    const cut =
-      this.loggedBytes >= LONGEST_LOG_BYTES ? `\n(more than ${LONGEST_LOG_BYTES} bytes; the rest is left out)\n` : '';
-    try {
-      writeSync(this.logFd, Buffer.concat([kept, Buffer.from(cut)]));
-    } catch {
-      // The disk is full; the history says so.
-    }
+    this.log[Symbol.dispose]();
+    for (const fd of [this.folderFd, this.clockFd]) closeSync(fd);
   }
 
   private shims({ disk }: SpawnOptions): Record<string, string> {

@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { clientProgram } from '../../harness/client/program.js';
 import { buildClockShim } from '../../harness/machine/clock-shim.js';
 import { buildDurableShim } from '../../harness/machine/durable-shim.js';
 import { buildLinkShaper } from '../../harness/machine/link-shaper.js';
@@ -415,7 +416,11 @@ async function strikeAll(topology: string, lock: string, cases: readonly Case[],
     ...('path' in shim && { clockShim: shim.path }),
     ...('path' in durable && { durableShim: durable.path }),
     ...('path' in shaper && { linkShaper: shaper.path }),
-    clientArgv: [process.execPath, join(folder, 'harness/client/main.mjs'), join(folder, `lock-impl/${lock}.mjs`)],
+    clientArgv: clientProgram([
+      process.execPath,
+      join(folder, 'harness/client/main.mjs'),
+      join(folder, `lock-impl/${lock}.mjs`),
+    ]),
     leaseMs,
     cases: cases.map(({ name, step, expected }) => ({
       name,

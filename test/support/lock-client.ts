@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { resolve } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import { clientProgram } from '../../harness/client/program.js';
 import type { ClientOptions, LockMode, Notice, Request, Response } from '../../harness/vocabulary/protocol.js';
 import type { TopologyDescription } from '../../harness/vocabulary/topology.js';
 
@@ -110,7 +111,7 @@ export class LockClientProcess implements AsyncDisposable {
 /** Starts a client with a compiled built-in lock (`set-nx-px`, `broken/blind-del`) or any module by absolute path. */
 export function startClient(lock: string): LockClientProcess {
   const module = lock.startsWith('/') ? lock : resolve(projectFolder, 'dist/lock-impl', `${lock}.js`);
-  return new LockClientProcess([process.execPath, clientMain, module]);
+  return new LockClientProcess(clientProgram([process.execPath, clientMain, module]));
 }
 
 /** A client that has shaken hands. */

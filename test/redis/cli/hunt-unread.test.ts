@@ -32,6 +32,13 @@ it('is the same schedule, and nothing is found that the lock did not do', { tags
       const hunt = start(['--lock', lock, '--runs', '1', '--seed', '7', '--out', out], { command: 'hunt' });
       if (!isRead) for (const stream of [hunt.child.stdout!, hunt.child.stderr!]) stream.destroy();
       await hunt.ended;
+      // Each line once, however many tries printed it.
+      if (isRead) {
+        const printed = `${hunt.output()}${hunt.errors()}`.split('\n').filter((line) => line.includes('acquiring'));
+        expect(printed.length).toBeGreaterThan(0);
+        expect(printed.length).toBeLessThan(5);
+        expect(hunt.output()).toMatch(/the lock printed [\d,]+ lines, \d+ of them distinct but for numbers/);
+      }
       const [id] = readdirSync(out);
       return readFileSync(join(out, id!, 'schedules.jsonl'), 'utf8');
     }),

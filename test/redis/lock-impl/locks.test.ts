@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { resolveLock } from '../../../cli/run/lock-source.js';
+import { clientProgram } from '../../../harness/client/program.js';
 import type { TopologyDescription } from '../../../harness/vocabulary/topology.js';
 import {
   fileServer,
@@ -412,7 +413,9 @@ describe('the conversation in docs/protocol.md', () => {
 
   const programs: Record<string, () => LockClientProcess> = {
     'set-nx-px': () =>
-      new LockClientProcess([process.execPath, clientMain, `${projectFolder}/dist/lock-impl/set-nx-px.js`]),
+      new LockClientProcess(
+        clientProgram([process.execPath, clientMain, `${projectFolder}/dist/lock-impl/set-nx-px.js`]),
+      ),
   };
 
   async function isKeptBy(start: () => LockClientProcess): Promise<void> {

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { clientProgram } from '../../../harness/client/program.js';
 import { cacheFolder } from '../../../harness/machine/redis-binary.js';
 import { topologies } from '../../../harness/topologies/index.js';
 import { services } from '../../../harness/topologies/services.js';
@@ -34,7 +35,11 @@ const tested = await Promise.all(
         model: lock.model ?? { kind: 'mutex' as const },
         lacks: entry.lacks ?? [],
       };
-      const clientArgv = [process.execPath, clientMain, join(projectFolder, 'dist/lock-impl', entry.module)];
+      const clientArgv = clientProgram([
+        process.execPath,
+        clientMain,
+        join(projectFolder, 'dist/lock-impl', entry.module),
+      ]);
       return { name, topologies: entry.topologies, clientArgv, ...claims };
     }),
 );

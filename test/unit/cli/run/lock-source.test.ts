@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { LockSpecError } from '../../../../cli/run/bundle.js';
 import { resolveLock, sourcesOf } from '../../../../cli/run/lock-source.js';
+import { clientProgram } from '../../../../harness/client/program.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'lock-torture-spec-'));
 const write = (name: string, text: string) => {
@@ -46,7 +47,7 @@ const context = {
 test('a built-in lock', async () => {
   expect(await resolveLock('set-nx-px', context)).toEqual({
     kind: 'builtin',
-    clientArgv: ['/usr/bin/node', '/dist/harness/client/main.js', '/dist/lock-impl/set-nx-px.js'],
+    clientArgv: clientProgram(['/usr/bin/node', '/dist/harness/client/main.js', '/dist/lock-impl/set-nx-px.js']),
     topologies: ['single'],
   });
 });
@@ -89,6 +90,11 @@ describe('a program', () => {
     expect(clientArgv[0]).toMatch(/^\/.*\/sh$/);
     expect(clientArgv.slice(1)).toEqual([join(folder, 'client.py'), '-c', '1']);
   });
+
+  test('by a shell of their own that gives the protocol a descriptor, as docs/protocol.md has it', async () => {
+    const { clientArgv } = await resolveLock("cmd:sh -c 'exec /home/me/my-client --flag 3>&1 1>&2'", context);
+    expect(clientArgv.slice(1)).toEqual(['-c', 'exec /home/me/my-client --flag 3>&1 1>&2']);
+  });
 });
 
 describe("for a host that has none of this machine's files", () => {
@@ -121,7 +127,8 @@ describe("for a host that has none of this machine's files", () => {
 test('a file: one module, with its neighbours, that knows where it came from', async () => {
   const { kind, clientArgv, topologies } = await resolveLock('src/lock.ts', context);
   expect({ kind, topologies }).toEqual({ kind: 'file', topologies: undefined });
-  expect(clientArgv.slice(0, -1)).toEqual(['/usr/bin/node', '--enable-source-maps', '/dist/harness/client/main.js']);
+  const node = ['/usr/bin/node', '--enable-source-maps', '/dist/harness/client/main.js'];
+  expect(clientArgv.slice(0, -1)).toEqual(clientProgram(node));
   const bundled = await import(clientArgv.at(-1)!);
   expect(bundled.default.url).toBe(new URL(`file://${join(folder, 'src/lock.ts')}`).href);
   expect(readFileSync(clientArgv.at(-1)!, 'utf8')).toContain('sourceMappingURL=data:');
