@@ -8,6 +8,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Command } from 'commander';
 import { privateFolder } from '../../harness/machine/private-folder.js';
 import { cacheFolder } from '../../harness/machine/redis-binary.js';
+import { whyNotTrusted } from '../../harness/machine/trusted.js';
 import type { Settings } from '../../harness/vocabulary/settings.js';
 import { EXIT_COULD_NOT_RUN, UsageError } from '../common/errors.js';
 import { flagsOf, SETTINGS } from '../common/settings.js';
@@ -194,13 +195,6 @@ function isRoot(folder: string): boolean {
 
 function isPackage(folder: string): boolean {
   return existsSync(join(folder, 'package.json'));
-}
-
-/** In words; undefined: only this user, or root, can have written it. */
-function whyNotTrusted(path: string): string | undefined {
-  const { uid, mode } = statSync(path);
-  if (uid !== 0 && uid !== process.geteuid?.()) return 'belongs to another user';
-  return (mode & 0o002) === 0 ? undefined : 'may be written by everybody (chmod o-w)';
 }
 
 async function load(path: string): Promise<Settings> {

@@ -14,6 +14,7 @@ import { haveDebianPackages, PackageError } from './debian-packages.js';
 import { type DownloadedProgram, downloadedProgram, downloadProgram } from './downloaded-program.js';
 import { downloadedNamed, downloadNamed, isNamed, type ServerName, serverName } from './named-server.js';
 import { CacheFolderError } from './private-folder.js';
+import { whyNotTrusted } from './trusted.js';
 
 /** Oldest version with all that topologies and locks use. */
 const VERSION_MIN = [6, 2] as const;
@@ -62,9 +63,19 @@ export async function findRedisHere({
 
 /**
  * Where the tool keeps what it fetched or compiled: LOCK_TORTURE_CACHE, else the user's cache folder. An absolute path; throws
- * a CacheFolderError where none can be determined.
+ * a CacheFolderError where none can be determined, or others can have put programs there: what lies in it is run. So it is for
+ * root, to whom `sudo` has left the user's HOME.
  */
 export function cacheFolder(env: NodeJS.ProcessEnv = process.env): string {
+  const folder = chosenCacheFolder(env);
+  const why = existsSync(folder) ? whyNotTrusted(folder) : undefined;
+  if (why === undefined) return folder;
+  throw new CacheFolderError(
+    `programs are run from the cache folder ${folder}, and it ${why}: set LOCK_TORTURE_CACHE to a folder of yours`,
+  );
+}
+
+function chosenCacheFolder(env: NodeJS.ProcessEnv): string {
   if (env.LOCK_TORTURE_CACHE) return resolve(env.LOCK_TORTURE_CACHE);
   // A relative XDG_CACHE_HOME is to be ignored, says its specification.
   if (env.XDG_CACHE_HOME?.startsWith('/')) return join(env.XDG_CACHE_HOME, 'lock-torture');

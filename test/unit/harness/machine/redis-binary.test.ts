@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -69,5 +69,25 @@ describe('the cache folder', () => {
     [{}, join(userInfo().homedir, '.cache', 'lock-torture')],
   ])('with %j is %s', (env, expected) => {
     expect(cacheFolder(env)).toBe(expected);
+  });
+
+  it('is refused where everybody may write: what lies in it is run', () => {
+    const cache = join(folder, 'cache');
+    expect(cacheFolder({ LOCK_TORTURE_CACHE: cache })).toBe(cache);
+    mkdirSync(cache);
+    expect(cacheFolder({ LOCK_TORTURE_CACHE: cache })).toBe(cache);
+    chmodSync(cache, 0o1777);
+    expect(() => cacheFolder({ LOCK_TORTURE_CACHE: cache })).toThrow(
+      /^programs are run from the cache folder \S+, and it may be written by everybody \(chmod o-w\): set LOCK_TORTURE_CACHE to a folder of yours$/,
+    );
+  });
+
+  it.runIf(process.geteuid?.() === 0)('is refused where it is the home of the user who became root', () => {
+    const cache = join(folder, '.cache', 'lock-torture');
+    mkdirSync(cache, { recursive: true });
+    chownSync(cache, 12_345, 12_345);
+    expect(() => cacheFolder({ HOME: folder })).toThrow(
+      /lock-torture, and it belongs to another user: set LOCK_TORTURE_CACHE to a folder of yours$/,
+    );
   });
 });
