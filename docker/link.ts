@@ -1,10 +1,11 @@
 /**
  * The harness's end of the channel to one host's agent. When the channel breaks, the container is gone: every process
- * that ran there has ended, and every pending call is rejected with that.
+ * that ran there has ended, and every pending call is rejected with that. So it is when what comes on it is no frame, which a
+ * program that is root in its container can see to: the container is ended.
  */
 import { Duplex, PassThrough, type Readable, Writable } from 'node:stream';
 import type { HostProcess, ProcessExit } from '../harness/vocabulary/host.js';
-import { FrameReader, frame, KIND, type Kind } from './agent/frames.js';
+import { FrameError, FrameReader, frame, KIND, type Kind, objectIn } from './agent/frames.js';
 import type { AgentReply, Call, ProcessState, Spawned } from './agent/messages.js';
 import type { Container } from './engine.js';
 
@@ -48,7 +49,7 @@ export class Link {
     private readonly onLog: (chunk: Buffer, process: number) => void,
   ) {
     const reader = new FrameReader((kind, id, payload) => this.hear(kind, id, payload));
-    output.on('data', (chunk: Buffer) => reader.push(chunk));
+    output.on('data', (chunk: Buffer) => this.listen(reader, chunk));
     input.on('error', () => this.broken('its channel broke'));
     for (const event of ['end', 'close'] as const) output.on(event, () => this.broken('it has ended'));
   }
@@ -125,8 +126,19 @@ export class Link {
     else this.input.write(frame(kind, id, payload), (error) => done(error));
   }
 
+  private listen(reader: FrameReader, chunk: Buffer): void {
+    if (this.why !== undefined) return;
+    try {
+      reader.push(chunk);
+    } catch (error) {
+      if (!(error instanceof FrameError)) throw error;
+      this.broken(`its agent sent ${error.message}`);
+      this.close();
+    }
+  }
+
   private hear(kind: Kind, id: number, payload: Buffer): void {
-    if (kind === KIND.message) this.waiting.get(id)?.(JSON.parse(payload.toString('utf8')) as AgentReply);
+    if (kind === KIND.message) this.waiting.get(id)?.(replyIn(payload));
     else if (kind === KIND.log) this.onLog(payload, id);
     else this.heard.get(id)?.(kind, payload);
     if (kind === KIND.exit) this.heard.delete(id);
@@ -142,6 +154,19 @@ export class Link {
       heard(KIND.end, Buffer.alloc(0));
     }
   }
+}
+
+function replyIn(payload: Buffer): AgentReply {
+  const reply = objectIn(payload);
+  if (!('value' in reply) && !('error' in reply)) throw new FrameError('a message that answers nothing');
+  return reply as AgentReply;
+}
+
+function exitIn(payload: Buffer): ProcessExit {
+  const { code, signal } = objectIn(payload) as Partial<ProcessExit>;
+  const isExit = (code === null || typeof code === 'number') && (signal === null || typeof signal === 'string');
+  if (!isExit) throw new FrameError('the end of a process without its status');
+  return { code, signal };
 }
 
 function words(call: Call): string {
@@ -178,7 +203,7 @@ class AgentProcess implements HostProcess {
       };
       listen((kind, payload) => {
         if (kind === KIND.data) this.stdout.write(payload);
-        if (kind === KIND.exit) end(JSON.parse(payload.toString('utf8')) as ProcessExit);
+        if (kind === KIND.exit) end(exitIn(payload));
       });
       link.callAs<Spawned>(id, call, 0).then(
         ({ pid }) => {

@@ -20,6 +20,14 @@ export const KIND = {
 export type Kind = (typeof KIND)[keyof typeof KIND];
 
 const HEADER_BYTES = 9;
+const KINDS: readonly number[] = Object.values(KIND);
+/** Of a payload: more than any file that the harness reads or writes on a host. */
+const LONGEST_PAYLOAD_BYTES = 128 << 20;
+
+/** What came is no frame: nothing more of that stream can be understood. */
+export class FrameError extends Error {
+  override name = 'FrameError';
+}
 
 export function frame(kind: Kind, id: number, payload: Buffer | string = ''): Buffer {
   const body = typeof payload === 'string' ? Buffer.from(payload) : payload;
@@ -31,7 +39,7 @@ export function frame(kind: Kind, id: number, payload: Buffer | string = ''): Bu
   return whole;
 }
 
-/** Calls `heard` for every whole frame in what is pushed. */
+/** Calls `heard` for every whole frame in what is pushed. Throws a FrameError where something else begins. */
 export class FrameReader {
   private chunks: Buffer[] = [];
   private bytes = 0;
@@ -45,7 +53,7 @@ export class FrameReader {
       // Joined only when a frame is whole: a large one comes in many pieces.
       if (this.chunks[0]!.length < HEADER_BYTES) this.join();
       const head = this.chunks[0]!;
-      const length = HEADER_BYTES + head.readUInt32LE(0);
+      const length = HEADER_BYTES + lengthIn(head);
       if (this.bytes < length) return;
       if (head.length < length) this.join();
       const whole = this.chunks[0]!;
@@ -60,4 +68,26 @@ export class FrameReader {
   private join(): void {
     this.chunks = [Buffer.concat(this.chunks)];
   }
+}
+
+/** Of the payload, by its header. */
+function lengthIn(head: Buffer): number {
+  const length = head.readUInt32LE(0);
+  const kind = head.readUInt8(4);
+  if (!KINDS.includes(kind)) throw new FrameError(`a frame of no kind (${kind})`);
+  if (length > LONGEST_PAYLOAD_BYTES)
+    throw new FrameError(`a frame of ${length} bytes, and ${LONGEST_PAYLOAD_BYTES} are the most`);
+  return length;
+}
+
+/** The object in a frame of JSON. Throws a FrameError where it is none. */
+export function objectIn(payload: Buffer): object {
+  let value: unknown;
+  try {
+    value = JSON.parse(payload.toString('utf8'));
+  } catch {
+    throw new FrameError('a message that is no JSON');
+  }
+  if (typeof value !== 'object' || value === null) throw new FrameError('a message that is no object');
+  return value;
 }

@@ -23,7 +23,7 @@ import { dirname } from 'node:path';
 import { listHostFolder, readHostFile } from '../../harness/runtimes/host-files.js';
 import { diskRecordTrouble, losePower } from '../../harness/runtimes/power-cut.js';
 import { Family } from '../../harness/runtimes/process-family.js';
-import { FrameReader, frame, KIND, type Kind } from './frames.js';
+import { FrameReader, frame, KIND, type Kind, objectIn } from './frames.js';
 import type { AgentReply, Call, Prepared, ProcessState, ReadPiece, Spawned } from './messages.js';
 import { leadUpToRoundNumber } from './numbers.js';
 
@@ -39,7 +39,7 @@ const sockets = new Map<number, Socket>();
 let log: string | undefined;
 
 const reader = new FrameReader((kind, id, payload) => {
-  if (kind === KIND.message) void answer(id, JSON.parse(payload.toString('utf8')));
+  if (kind === KIND.message) void answer(id, objectIn(payload) as Call);
   else if (kind === KIND.data) (sockets.get(id) ?? children.get(id)?.stdin)?.write(payload);
   else if (kind === KIND.end) (sockets.get(id) ?? children.get(id)?.stdin)?.end();
 });

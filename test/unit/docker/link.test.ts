@@ -26,6 +26,39 @@ test('what is written to a socket is sent, and nothing where nothing is written'
   expect(sent).toEqual([[KIND.data, 'question']]);
 });
 
+const header = (length: number, kind: number) => {
+  const bytes = Buffer.alloc(9);
+  bytes.writeUInt32LE(length, 0);
+  bytes.writeUInt8(kind, 4);
+  return bytes;
+};
+
+test.each([
+  [
+    'a message that is no JSON',
+    frame(KIND.message, 1, 'sh: out of memory'),
+    /its agent sent a message that is no JSON$/,
+  ],
+  ['a message that is no object', frame(KIND.message, 1, 'null'), /sent a message that is no object$/],
+  ['no answer', frame(KIND.message, 1, '{}'), /sent a message that answers nothing$/],
+  ['an end that is none', frame(KIND.exit, 1, '{"code":"0"}'), /sent the end of a process without its status$/],
+  ['a length that would fill the memory', header(0xffffffff, KIND.data), /sent a frame of 4294967295 bytes, and/],
+  ['a kind that there is not', header(1, 99), /sent a frame of no kind \(99\)$/],
+])('what is no frame ends the container, and all that went on there: %s', async (_what, bytes, why) => {
+  const [toAgent, fromAgent] = [new PassThrough(), new PassThrough()];
+  const link = new Link('r1', toAgent, fromAgent, () => {});
+  const call = { do: 'spawn', argv: ['x'], cwd: '/', env: {}, logStdout: true, alone: false, family: false } as const;
+  const running = link.spawn(call);
+  const asked = link.call({ do: 'list', path: '.' });
+  fromAgent.write(bytes);
+  await expect(asked).rejects.toThrow(why);
+  expect(await running.exited).toEqual({ code: null, signal: 'SIGKILL' });
+  expect(link.isGone).toBe(true);
+  expect(toAgent.writableEnded).toBe(true);
+  // Nothing more of it is understood.
+  fromAgent.write(frame(KIND.message, 1, '{'));
+});
+
 test('a family lives on when its first process has ended', async () => {
   const { link, fromAgent } = linked((call) => (call.do === 'spawn' ? { pid: 7 } : 'running'));
   const call = { do: 'spawn', argv: ['postgres'], cwd: '/', env: {}, logStdout: true, alone: false } as const;
