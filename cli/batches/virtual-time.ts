@@ -3,9 +3,8 @@
  * is told as that, and its run is none.
  */
 import { mkdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type PrivateFolder, privateFolder } from '../../harness/machine/private-folder.js';
+import { type PrivateFolder, temporaryFolder } from '../../harness/machine/private-folder.js';
 import { createRunFolder, linkLatest } from '../../harness/record/store.js';
 import type { RunConfig } from '../../harness/vocabulary/run.js';
 import { freshId } from '../common/ids.js';
@@ -19,7 +18,7 @@ import type { MadeRun, MakeRun } from './batch.js';
 /** Worlds with what they play; disposed, nothing of them is left. */
 export class VirtualWorlds implements AsyncDisposable {
   /** For what goes with it. */
-  private readonly scratch: PrivateFolder = privateFolder(tmpdir());
+  private readonly scratch: PrivateFolder = temporaryFolder();
   private readonly cores = coresOfThisProcess();
   private readonly worlds: WorldProcess[] = [];
   private readonly idle: WorldProcess[] = [];

@@ -26,6 +26,7 @@ const FOR_USERS = new Set([
   'RedisNotFoundError',
   'ServerNotFoundError',
   'CacheFolderError',
+  'TemporaryFolderError',
   'ExternalBuildError',
   'ContainerError',
   'OptionalPackageError',

@@ -2,10 +2,10 @@
  * The recorded run that the README shows: a short one on sentinel with that topology's default faults. It is judged anew each time,
  * so what is shown is what today's checkers and reports say.
  */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliDecompressSync } from 'node:zlib';
+import { temporaryFolder } from '../../harness/machine/private-folder.js';
 import { inProject } from '../../harness/machine/project-files.js';
 import { type JudgedRun, readRun } from '../judge/judge.js';
 
@@ -17,11 +17,7 @@ export async function ofExampleRun<T>(use: (run: JudgedRun) => T | Promise<T>): 
   const { files } = JSON.parse(brotliDecompressSync(readFileSync(inProject(RECORDED))).toString('utf8')) as {
     files: Record<string, string>;
   };
-  const folder = mkdtempSync(join(tmpdir(), 'lock-torture-example-'));
-  try {
-    for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
-    return await use(await readRun(folder));
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  using folder = temporaryFolder();
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder.path, name), text);
+  return await use(await readRun(folder.path));
 }

@@ -1,7 +1,7 @@
 /** `replay` of what a hunt found: plays the schedule again in virtual time, and says whether everything came out the same. */
-import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, existsSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { temporaryFolder } from '../../harness/machine/private-folder.js';
 import { readPlan, readWholeConfig } from '../../harness/record/store.js';
 import type { RunConfig } from '../../harness/vocabulary/run.js';
 import { UsageError } from '../common/errors.js';
@@ -33,43 +33,40 @@ export async function replayFinding(folder: string, flags: ReplayFlags, cwd: str
   const plan = readPlan(folder);
   const then = { digest: finding.digest, messages: messagesOfPlay(folder) };
   const { shim, redis } = await provideSimulation(askServer(flags, cwd) ?? config.redis.asked, say);
-  const workFolder = mkdtempSync(join(tmpdir(), 'lock-torture-replay-'));
-  try {
-    const lock = await lockNow(folder, config, cwd, workFolder, say);
-    const pins = pinsOf(lock, redis.path, shim);
-    const again: RunConfig = { ...config, redis, clientArgv: CLIENT_ARGV };
-    const times = flags.untilViolation ? SEEDS : (flags.times ?? 1);
-    const order = finding.order ? { order: orderAgain(finding.order) } : {};
-    const printed = sayingPrinted(new LockLog(), say);
-    let status = 2;
-    const rows: { found: boolean; identical: boolean }[] = [];
-    for (let n = 0; n < times; n++) {
-      const keep = join(workFolder, `replay-${n + 1}`);
-      const result = await playedAlone({ workFolder, shim, lock, printed }, again, plan, { keep, ...order });
-      const course = comparePlays(then, { digest: result.digest, messages: messagesOfPlay(keep) });
-      rmSync(keep, { recursive: true, force: true });
-      const same = result.found.find((one) => fingerprintOf(one) === finding.fingerprint);
-      const found = same !== undefined;
-      const identical = course.is === 'same';
-      rows.push({ found, identical });
-      const told = same ?? result.found[0];
-      const what = { verdict: result.verdict, class: told?.class, cause: told?.cause, sentence: told?.sentence };
-      const differs = identical ? {} : { differs: course, changed: changedSince(finding.pins, pins) };
-      const lines = differenceLines(course, finding.pins, pins).map((line) => `\n  ${line}`);
-      print(
-        { type: 'run', index: n + 1, found, identical, ...differs, ...what },
-        `${outcome(result, same, course)}${lines.join('')}`,
-      );
-      status = found ? 1 : result.verdict === 'unknown' ? 2 : result.verdict === 'violated' ? 1 : 0;
-      if (flags.untilViolation && found) break;
-    }
-    const [found, identical] = [rows.filter((row) => row.found).length, rows.filter((row) => row.identical).length];
-    const counted = `found again in ${found} of ${rows.length}, every byte at the same time in ${identical}`;
-    if (flags.json || rows.length > 1) print({ type: 'summary', replays: rows.length, found, identical }, counted);
-    return status;
-  } finally {
-    rmSync(workFolder, { recursive: true, force: true });
+  using scratch = temporaryFolder();
+  const workFolder = scratch.path;
+  const lock = await lockNow(folder, config, cwd, workFolder, say);
+  const pins = pinsOf(lock, redis.path, shim);
+  const again: RunConfig = { ...config, redis, clientArgv: CLIENT_ARGV };
+  const times = flags.untilViolation ? SEEDS : (flags.times ?? 1);
+  const order = finding.order ? { order: orderAgain(finding.order) } : {};
+  const printed = sayingPrinted(new LockLog(), say);
+  let status = 2;
+  const rows: { found: boolean; identical: boolean }[] = [];
+  for (let n = 0; n < times; n++) {
+    const keep = join(workFolder, `replay-${n + 1}`);
+    const result = await playedAlone({ workFolder, shim, lock, printed }, again, plan, { keep, ...order });
+    const course = comparePlays(then, { digest: result.digest, messages: messagesOfPlay(keep) });
+    rmSync(keep, { recursive: true, force: true });
+    const same = result.found.find((one) => fingerprintOf(one) === finding.fingerprint);
+    const found = same !== undefined;
+    const identical = course.is === 'same';
+    rows.push({ found, identical });
+    const told = same ?? result.found[0];
+    const what = { verdict: result.verdict, class: told?.class, cause: told?.cause, sentence: told?.sentence };
+    const differs = identical ? {} : { differs: course, changed: changedSince(finding.pins, pins) };
+    const lines = differenceLines(course, finding.pins, pins).map((line) => `\n  ${line}`);
+    print(
+      { type: 'run', index: n + 1, found, identical, ...differs, ...what },
+      `${outcome(result, same, course)}${lines.join('')}`,
+    );
+    status = found ? 1 : result.verdict === 'unknown' ? 2 : result.verdict === 'violated' ? 1 : 0;
+    if (flags.untilViolation && found) break;
   }
+  const [found, identical] = [rows.filter((row) => row.found).length, rows.filter((row) => row.identical).length];
+  const counted = `found again in ${found} of ${rows.length}, every byte at the same time in ${identical}`;
+  if (flags.json || rows.length > 1) print({ type: 'summary', replays: rows.length, found, identical }, counted);
+  return status;
 }
 
 /**

@@ -1,7 +1,6 @@
 /** A run that is played in virtual time: in a world of its own, which is told like any other run and leaves the same record. */
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { privateFolder } from '../../harness/machine/private-folder.js';
+import { temporaryFolder } from '../../harness/machine/private-folder.js';
 import { BoundedLog } from '../../harness/runtimes/bounded-log.js';
 import type { Plan } from '../../harness/vocabulary/faults.js';
 import type { RunConfig } from '../../harness/vocabulary/run.js';
@@ -20,7 +19,7 @@ export async function playInVirtualTime(
 ): Promise<void> {
   const say = (line: string) => writeLine(json ? JSON.stringify({ type: 'progress', line }) : line);
   await using early = config.stopAtFirst ? watchForFindings(folder, say) : undefined;
-  using scratch = privateFolder(tmpdir());
+  using scratch = temporaryFolder();
   using log = new BoundedLog(join(folder, 'logs', 'clients.log'));
   const world = new WorldProcess({
     workFolder: scratch.path,

@@ -13,7 +13,7 @@ import { tryClockShim } from '../../harness/machine/clock-shim.js';
 import { preloadTrouble, tryDurableShim } from '../../harness/machine/durable-shim.js';
 import { linkShaperTrouble } from '../../harness/machine/link-shaper.js';
 import { inUserNamespaces } from '../../harness/machine/namespaces.js';
-import { privateFolder } from '../../harness/machine/private-folder.js';
+import { temporaryFolder } from '../../harness/machine/private-folder.js';
 import { PROJECT } from '../../harness/machine/project-files.js';
 import { findRedis } from '../../harness/machine/redis-binary.js';
 import { NOT_IN_REAL_TIME } from '../../harness/runtimes/provides.js';
@@ -32,7 +32,7 @@ async function machineHere(): Promise<Machine> {
   await namespacesHere();
   const redis = await findRedis({ explicit: undefined, cacheFolder: tmpdir(), say: () => {} });
   const machine: Machine = { runtime: 'netns', redis, unavailable: { ...NOT_IN_REAL_TIME } };
-  using scratch = privateFolder(tmpdir());
+  using scratch = temporaryFolder();
   const [clock, durable, link] = ['clock-shim.so', 'durable-shim.so', 'link-shaper'].map((name) => join(PARTS, name));
   const trouble = {
     clock: missing(clock!) ?? (await tryClockShim(clock!, scratch.path)),

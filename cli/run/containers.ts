@@ -1,6 +1,5 @@
 /** Wires the docker runtime: what it needs of the machine before a run, and the runtime of a run that was prepared. */
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { isAbsolute, join, relative } from 'node:path';
 import {
   type Bases,
@@ -15,6 +14,7 @@ import {
 } from '../../docker/index.js';
 import { encodeSkew } from '../../harness/machine/clock-shim.js';
 import type { Diagnosis } from '../../harness/machine/doctor.js';
+import { temporaryFolder } from '../../harness/machine/private-folder.js';
 import { PROJECT } from '../../harness/machine/project-files.js';
 import { LATER_COMMANDS } from '../../harness/machine/server-commands.js';
 import { monotonicNs, realClock } from '../../harness/runtimes/real-clock.js';
@@ -48,27 +48,29 @@ export async function containerMachine(
   };
   const engine = await findEngine();
   const built = await provideImages(engine, bases, service.inContainers, PROJECT, say);
-  const folder = mkdtempSync(join(tmpdir(), 'lock-torture-probe-'));
-  try {
-    const options = { folder, runId: freshId('probe'), clock: realClock(0), encodeSkew: encode, images: built };
-    const commands = service.name === 'redis' ? LATER_COMMANDS : undefined;
-    const probing = probe({ ...options, project: PROJECT }, service.inContainers, bases.image, commands);
-    const { binary, unavailable, server } = await probing.catch(asContainerError);
-    const machine: Machine = {
-      runtime: 'docker',
-      redis: binary,
-      ...(unavailable.clock === undefined && { clockShim: INSIDE.clockShim }),
-      ...(commands && unavailable.disk === undefined && { durableShim: INSIDE.durableShim }),
-      unavailable,
-      containers: { ...bases, built },
-    };
-    return {
-      engine: `engine ${engine.version} with ${bases.image}`,
-      machine: server ? withServer(machine, server, '--image valkey/valkey:9') : machine,
-    };
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  using scratch = temporaryFolder();
+  const options = {
+    folder: scratch.path,
+    runId: freshId('probe'),
+    clock: realClock(0),
+    encodeSkew: encode,
+    images: built,
+  };
+  const commands = service.name === 'redis' ? LATER_COMMANDS : undefined;
+  const probing = probe({ ...options, project: PROJECT }, service.inContainers, bases.image, commands);
+  const { binary, unavailable, server } = await probing.catch(asContainerError);
+  const machine: Machine = {
+    runtime: 'docker',
+    redis: binary,
+    ...(unavailable.clock === undefined && { clockShim: INSIDE.clockShim }),
+    ...(commands && unavailable.disk === undefined && { durableShim: INSIDE.durableShim }),
+    unavailable,
+    containers: { ...bases, built },
+  };
+  return {
+    engine: `engine ${engine.version} with ${bases.image}`,
+    machine: server ? withServer(machine, server, '--image valkey/valkey:9') : machine,
+  };
 }
 
 /** What the engine itself says when a container cannot be made or started: many things, none of them a bug of ours. */

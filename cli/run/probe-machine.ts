@@ -1,9 +1,8 @@
 /** Finds or fetches what every run needs of this machine. */
-import { tmpdir } from 'node:os';
 import { buildClockShim } from '../../harness/machine/clock-shim.js';
 import { buildDurableShim, preloadTrouble } from '../../harness/machine/durable-shim.js';
 import { buildLinkShaper } from '../../harness/machine/link-shaper.js';
-import { privateFolder } from '../../harness/machine/private-folder.js';
+import { temporaryFolder } from '../../harness/machine/private-folder.js';
 import { cacheFolder, findRedis } from '../../harness/machine/redis-binary.js';
 import { inspectServer, LATER_COMMANDS } from '../../harness/machine/server-commands.js';
 import { NOT_IN_REAL_TIME, NOT_IN_VIRTUAL_TIME } from '../../harness/runtimes/provides.js';
@@ -68,7 +67,7 @@ export async function inspected(machine: Machine, flag = '--server valkey@9'): P
 async function addDurableShim(machine: Machine, cache: string, say: Say): Promise<void> {
   const durable = await buildDurableShim({ cacheFolder: cache, say });
   if ('path' in durable) {
-    using scratch = privateFolder(tmpdir());
+    using scratch = temporaryFolder();
     const trouble = await preloadTrouble(machine.redis, durable.path, scratch.path);
     if (trouble) machine.unavailable.disk = trouble;
     else machine.durableShim = durable.path;

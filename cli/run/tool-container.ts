@@ -15,7 +15,7 @@ import { dyingWithUs, runProgram } from '../../harness/machine/command.js';
 import { services } from '../../harness/topologies/services.js';
 import { UsageError } from '../common/errors.js';
 import type { Say } from '../common/say.js';
-import type { ContainedFrame } from './contained.js';
+import { type ContainedFrame, ContainedFrameError, ContainedReader } from './contained.js';
 import type { EnterOptions, Inner, InnerEnd } from './enter-namespaces.js';
 import { STOP_REQUEST } from './enter-namespaces.js';
 import type { AskedMachine, Machine } from './machine.js';
@@ -96,12 +96,24 @@ export async function enterToolContainer(
   const told = new PassThrough();
   if (!capture) output.pipe(stdout === 'inherit' ? process.stdout : nowhere(), { end: false });
   let signal: NodeJS.Signals | undefined;
-  let rest = '';
+  const reader = new ContainedReader();
+  let isTrusted = true;
+  const framesIn = (text: string): ContainedFrame[] => {
+    try {
+      return reader.push(text);
+    } catch (error) {
+      if (!(error instanceof ContainedFrameError)) throw error;
+      // What was recorded until then is judged, as of a run that was killed.
+      isTrusted = false;
+      signal = 'SIGKILL';
+      child.stdin!.destroy();
+      process.stderr.write(`lock-torture: ${error.message}; it is ended\n`);
+      return [];
+    }
+  };
   child.stdout!.setEncoding('utf8').on('data', (text: string) => {
-    const lines = (rest + text).split('\n');
-    rest = lines.pop()!;
-    for (const line of lines) {
-      const frame = JSON.parse(line) as ContainedFrame;
+    if (!isTrusted) return;
+    for (const frame of framesIn(text)) {
       if ('signal' in frame) signal = frame.signal;
       else (frame.to === 'output' ? output : told).write(frame.text);
     }

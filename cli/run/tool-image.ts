@@ -4,10 +4,9 @@
  */
 import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { findOnPath, runProgram } from '../../harness/machine/command.js';
-import { privateFolder } from '../../harness/machine/private-folder.js';
+import { temporaryFolder } from '../../harness/machine/private-folder.js';
 import { PROJECT } from '../../harness/machine/project-files.js';
 import { UsageError } from '../common/errors.js';
 import type { Say } from '../common/say.js';
@@ -63,7 +62,7 @@ export async function provideToolImage({ command }: ContainerEngine, base: strin
   const image = `${NAME}:${hash.digest('hex').slice(0, 16)}`;
   if ((await runProgram([command, 'image', 'inspect', image])).exitCode === 0) return image;
   say(`building ${image} from ${base} (first run with it)…`);
-  using context = privateFolder(tmpdir());
+  using context = temporaryFolder();
   for (const { from, to } of files) {
     const target = join(context.path, 'project', to);
     mkdirSync(dirname(target), { recursive: true });

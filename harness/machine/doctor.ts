@@ -5,7 +5,6 @@
  */
 import { readFileSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Capability } from '../vocabulary/host.js';
 import type { Service } from '../vocabulary/topology.js';
@@ -17,7 +16,7 @@ import { buildLinkShaper, linkShaperTrouble } from './link-shaper.js';
 import { inNamespaces, isRoot, namespaceTrouble } from './namespaces.js';
 import { NETWORK_PROBE } from './network-probe.js';
 import { packageFolder } from './package-folder.js';
-import { privateFolder } from './private-folder.js';
+import { temporaryFolder } from './private-folder.js';
 import { inProject, isClone, PROJECT } from './project-files.js';
 import { findRedis, findRedisHere, RedisNotFoundError } from './redis-binary.js';
 import { inspectServer, SLOTS_AT_ONCE } from './server-commands.js';
@@ -168,7 +167,7 @@ async function clockShim(cacheFolder: string): Promise<Diagnosis> {
   const lacking = { what, ok: 'limited', capability: 'clock' } as const;
   const shim = await buildClockShim({ cacheFolder, say: () => {} });
   if ('unavailable' in shim) return { ...lacking, detail: shim.problem, remedy: shim.remedy };
-  using scratch = privateFolder(tmpdir());
+  using scratch = temporaryFolder();
   const trouble = await tryClockShim(shim.path, scratch.path);
   return trouble ? { ...lacking, detail: trouble } : { what, ok: true, detail: 'a moved clock was read back' };
 }
@@ -179,7 +178,7 @@ async function durableShim({ cacheFolder, server }: DiagnoseOptions): Promise<Di
   const lacking = { what, ok: 'limited', capability: 'disk' } as const;
   const shim = await buildDurableShim({ cacheFolder, say: () => {} });
   if ('unavailable' in shim) return { ...lacking, detail: shim.problem, remedy: shim.remedy };
-  using scratch = privateFolder(tmpdir());
+  using scratch = temporaryFolder();
   const trouble = await tryDurableShim(shim.path, scratch.path);
   if (trouble) return { ...lacking, detail: trouble };
   // What is wrong with the server itself has a line of its own.

@@ -1,11 +1,10 @@
 /**
  * The program that shapes what a host sends (`native/link-shaper.c`): compiled on first use, and tried on a network of its own.
  */
-import { tmpdir } from 'node:os';
 import { runProgram } from './command.js';
 import { inNamespaces } from './namespaces.js';
 import { type BuildOptions, type BuiltPart, buildPart } from './native-part.js';
-import { privateFolder } from './private-folder.js';
+import { temporaryFolder } from './private-folder.js';
 
 const REMEDY =
   'the kernel must have TUN devices, or veth and packet sockets (as root on the machine itself: modprobe tun, or modprobe -a veth af_packet); set LOCK_TORTURE_CACHE to a folder from which programs may be run';
@@ -29,7 +28,7 @@ export async function linkShaperTrouble(
   path: string,
   namespaces = inNamespaces(),
 ): Promise<{ problem: string; remedy: string } | undefined> {
-  using scratch = privateFolder(tmpdir());
+  using scratch = temporaryFolder();
   const { exitCode, stdout, stderr } = await runProgram([...namespaces, process.execPath, '-e', PROBE, path], {
     cwd: scratch.path,
   });

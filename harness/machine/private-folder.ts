@@ -1,14 +1,21 @@
 /**
- * Folders in which a download or a compilation is prepared before it is renamed into place, all or nothing. A folder
- * names the process that made it, so that the next process removes what a killed one left behind; nothing is locked.
+ * Folders that a process has for a while: in the cache, where a download or a compilation is prepared before it is renamed into
+ * place, all or nothing; and temporary ones. A folder names the process that made it, so that the next process removes what a
+ * killed one left behind; nothing is locked.
  */
 import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeFolder } from '../record/make-folder.js';
 
 /** The cache folder cannot be used. The message is one line, with the remedy. */
 export class CacheFolderError extends Error {
   override name = 'CacheFolderError';
+}
+
+/** No temporary folder can be made. The message is one line, with the remedy. */
+export class TemporaryFolderError extends Error {
+  override name = 'TemporaryFolderError';
 }
 
 /** A folder of another container (another process namespace) cannot be asked after: it goes when it is this old. */
@@ -23,11 +30,29 @@ export interface PrivateFolder extends Disposable {
  * none can be made there.
  */
 export function privateFolder(parent: string): PrivateFolder {
-  const { namespace, pid, started } = identity(process.pid)!;
-  const path = inCache(parent, () => {
-    makeFolder(parent);
-    return mkdtempSync(join(parent, `tmp-${namespace}-${pid}-${started}-`));
+  return ownFolder(parent, '', (why) => {
+    const remedy = 'set LOCK_TORTURE_CACHE to a folder that you can write to';
+    return new CacheFolderError(`nothing can be kept in the cache folder ${parent} (${why}): ${remedy}`);
   });
+}
+
+/** As `privateFolder`, where the system has its temporary folders, or below `parent`. Throws a TemporaryFolderError. */
+export function temporaryFolder(parent = tmpdir()): PrivateFolder {
+  return ownFolder(parent, 'lock-torture-', (why) => {
+    const remedy = 'set TMPDIR to a folder that you can write to';
+    return new TemporaryFolderError(`no temporary folder can be made in ${parent} (${why}): ${remedy}`);
+  });
+}
+
+function ownFolder(parent: string, prefix: string, failed: (why: string) => Error): PrivateFolder {
+  const { namespace, pid, started } = identity(process.pid)!;
+  let path: string;
+  try {
+    makeFolder(parent);
+    path = mkdtempSync(join(parent, `${prefix}tmp-${namespace}-${pid}-${started}-`));
+  } catch (error) {
+    throw failed((error as NodeJS.ErrnoException).code ?? (error as Error).message);
+  }
   sweep(parent, statSync(path).mtimeMs);
   return {
     path,
@@ -35,21 +60,10 @@ export function privateFolder(parent: string): PrivateFolder {
   };
 }
 
-function inCache<T>(folder: string, make: () => T): T {
-  try {
-    return make();
-  } catch (error) {
-    const why = (error as NodeJS.ErrnoException).code ?? (error as Error).message;
-    throw new CacheFolderError(
-      `nothing can be kept in the cache folder ${folder} (${why}): set LOCK_TORTURE_CACHE to a folder that you can write to`,
-    );
-  }
-}
-
 function sweep(parent: string, nowMs: number): void {
   const ours = processNamespace();
   for (const name of readdirSync(parent)) {
-    const [, namespace, pid, started] = /^tmp-(\d+)-(\d+)-(\d+)-/.exec(name) ?? [];
+    const [, namespace, pid, started] = /^(?:lock-torture-)?tmp-(\d+)-(\d+)-(\d+)-/.exec(name) ?? [];
     if (pid === undefined) continue;
     const path = join(parent, name);
     // In a folder that all share, such as /tmp, another user's is theirs.

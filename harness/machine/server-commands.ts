@@ -1,11 +1,10 @@
 /** What a server's program says of itself: it is started for a moment, without a port, and asked. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import type { RedisBinary } from '../vocabulary/topology.js';
-import { privateFolder } from './private-folder.js';
+import { temporaryFolder } from './private-folder.js';
 
 const ANSWERS_WITHIN_MS = 10_000;
 
@@ -26,7 +25,7 @@ export async function inspectServer(
   { loader = [], path, env }: RedisBinary,
   names: readonly string[],
 ): Promise<InspectedServer> {
-  using scratch = privateFolder(tmpdir());
+  using scratch = temporaryFolder();
   const socket = join(scratch.path, 'socket');
   const [program, ...args] = [...loader, path, '--port', '0', '--unixsocket', socket, '--save', ''];
   const child = spawn(program!, args, { cwd: scratch.path, env: { ...process.env, ...env }, stdio: 'ignore' });

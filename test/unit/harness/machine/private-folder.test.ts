@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { privateFolder } from '../../../../harness/machine/private-folder.js';
+import { privateFolder, temporaryFolder } from '../../../../harness/machine/private-folder.js';
 
 let parent: string;
 beforeEach(() => {
@@ -94,5 +94,24 @@ describe('privateFolder', () => {
     const others = ['redis', 'tmp-notes', 'clock-shim-1234.so'].map(leaveFolder);
     using folder = privateFolder(parent);
     expect(readdirSync(parent).sort()).toEqual([...others, folder.path.split('/').at(-1)].sort());
+  });
+});
+
+describe('temporaryFolder', () => {
+  it('is gone when disposed, and what a dead process left behind with the next', async () => {
+    const pid = await deadPid();
+    leaveFolder(`lock-torture-tmp-${NAMESPACE}-${pid}-77-abc`);
+    const living = leaveFolder(temporaryFolder(parent).path.split('/').at(-1)!);
+    {
+      using folder = temporaryFolder(parent);
+      expect(readdirSync(parent).sort()).toEqual([living, folder.path.split('/').at(-1)].sort());
+    }
+    expect(readdirSync(parent)).toEqual([living]);
+  });
+
+  it('says in one line that none can be made', () => {
+    expect(() => temporaryFolder('/proc/none/of/these')).toThrow(
+      /^no temporary folder can be made in \S+ \(E[A-Z]+\): set TMPDIR to a folder that you can write to$/,
+    );
   });
 });
