@@ -8,6 +8,7 @@ import { locks } from '../../lock-impl/index.js';
 import { nodeTooOld } from '../../lock-impl/third-party/library.js';
 import type { Say } from '../common/say.js';
 import { namedServer, SIM } from '../run/machine.js';
+import { findLibrary } from '../run/published-library.js';
 import type { BatchOptions } from './batch.js';
 import { type BatchFlags, batchOptions } from './batch-flags.js';
 
@@ -31,7 +32,7 @@ export async function runWhereItCan<Item extends WithServerNeeds & { lock: strin
 ): Promise<void> {
   const needsOf = ({ lock, serverNeeds }: Item) => serverNeeds ?? locks[lock]?.serverNeeds;
   const buildable = items.filter((item) => {
-    const missing = missingTool(item.lock, options.machine);
+    const missing = missingTool(item.lock, options.machine, asked.cwd);
     if (missing !== undefined) lacks(item, missing);
     return missing === undefined;
   });
@@ -73,14 +74,20 @@ async function optionsOf(
  * Why a lock cannot be had here: one of another language for want of its tools, a published library for want of a newer Node.
  * Undefined: it can, as far as that goes.
  */
-function missingTool(lock: string, { runtime, containers, toolImage }: BatchOptions['machine']): string | undefined {
+function missingTool(
+  lock: string,
+  { runtime, containers, toolImage }: BatchOptions['machine'],
+  cwd: string,
+): string | undefined {
   // In virtual time it is the language that is lacking, which the run says, whatever this machine has.
   const project = runtime === SIM ? undefined : externalLock(lock)?.project;
   const missing = project?.needs.find(([program]) => !findOnPath(program));
   if (project && missing) return `it needs ${missing[0]}: ${project.remedy}`;
-  // Clients in containers have the Node of their image.
-  const library = containers || toolImage ? undefined : locks[lock]?.library;
-  return library && nodeTooOld(library);
+  const library = locks[lock]?.library;
+  const tooOld = library && nodeTooOld(library);
+  // Clients in containers have the Node of their image, but of this machine's what npm installed.
+  const isElsewhere = containers !== undefined || toolImage !== undefined;
+  return tooOld !== undefined && isElsewhere && typeof findLibrary(library!, cwd) !== 'string' ? undefined : tooOld;
 }
 
 async function optionsFor(

@@ -24,8 +24,8 @@ export function readPackage(path: string | URL): PackageJson | undefined {
 }
 
 /** `redlock@4.2.0`, as this project asks npm for it: the same on every machine. */
-export function wantedVersion({ installedAs }: { installedAs: string }): string {
-  const wanted = own()?.devDependencies?.[installedAs];
+export function wantedVersion({ installedAs, version }: { installedAs: string; version?: string }): string {
+  const wanted = version ?? own()?.devDependencies?.[installedAs];
   if (wanted === undefined) return installedAs;
   const [, alias] = /^npm:(.+@.+)$/.exec(wanted) ?? [];
   return alias ?? `${installedAs}@${wanted}`;
