@@ -343,4 +343,4 @@ export async function setUpOrExit() {
   }
 }
 
-if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) setUpOrExit();
+if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) await setUpOrExit();

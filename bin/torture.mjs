@@ -12,4 +12,4 @@ if (tooOld) {
 // Before anything else is loaded: that may fail, too.
 surviveLostOutput();
 reportUncaught();
-import('./start.mjs');
+void import('./start.mjs');

@@ -44,7 +44,7 @@ export function monitor(
       stream.on('error', (error) => done(error.message));
       stream.once('close', () => done('the connection was closed'));
     });
-    const fail = (reason: string) => stream.destroy(new Error(reason));
+    const fail = (reason: string): void => void stream.destroy(new Error(reason));
     void closed.then((reason) => reject(new Error(reason))); // no effect once it follows
     stream.on('data', (chunk: Buffer) => {
       for (const reply of replies.read(chunk)) {
