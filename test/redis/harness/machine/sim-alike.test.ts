@@ -266,7 +266,7 @@ test.for(SERVERS)(
       named === ''
         ? await findRedis({ cacheFolder: cacheFolder(), say: () => {} })
         : ((await namedServerHere(named)) ?? skip(`${named} cannot be had here`));
-    using cache = privateFolder(join(tmpdir(), 'lock-torture-sim-alike'));
+    using cache = privateFolder(tmpdir());
     const shim = await buildSimShim({ cacheFolder: cache.path, say: () => {} });
     if (!('path' in shim)) throw new Error(shim.unavailable);
     const plain = await plainServer(program);

@@ -11,7 +11,7 @@ import { addressing, buildSimShim, trySimShim } from '../../../../harness/machin
 const OLDEST_GLIBC = [2, 17];
 
 test('it works, and needs no symbol that an old C library lacks', { tags: ['native'] }, async () => {
-  using cache = privateFolder(join(tmpdir(), 'lock-torture-sim-shim'));
+  using cache = privateFolder(tmpdir());
   const built = await buildSimShim({ cacheFolder: cache.path, say: () => {} });
   if (!('path' in built)) throw new Error(built.unavailable);
   expect(await trySimShim(built.path)).toBeUndefined();
@@ -51,7 +51,7 @@ int main(int count, char **arguments) {
 test('where the machine refuses to have addresses the same in every start, it goes on', {
   tags: ['compiler'],
 }, async () => {
-  using folder = privateFolder(join(tmpdir(), 'lock-torture-sim-shim'));
+  using folder = privateFolder(tmpdir());
   const built = await buildSimShim({ cacheFolder: folder.path, say: () => {} });
   if (!('path' in built)) throw new Error(built.unavailable);
   const [source, refuses] = [join(folder.path, 'refuses.c'), join(folder.path, 'refuses')];
@@ -96,7 +96,7 @@ int main(void) {
 test('a child of what has only begun may look what the kernel does at a fork, and nobody else', {
   tags: ['compiler'],
 }, async () => {
-  using folder = privateFolder(join(tmpdir(), 'lock-torture-sim-shim'));
+  using folder = privateFolder(tmpdir());
   const built = await buildSimShim({ cacheFolder: folder.path, say: () => {} });
   if (!('path' in built)) throw new Error(built.unavailable);
   const [source, looks, into] = ['looks.c', 'looks', 'into'].map((name) => join(folder.path, name)) as [

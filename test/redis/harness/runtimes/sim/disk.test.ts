@@ -17,7 +17,7 @@ const CLIENT = 2 ** 31;
 const ALWAYS = ['appendonly yes', 'appendfsync always'];
 const EVERYSEC = ['appendonly yes', 'appendfsync everysec'];
 
-const cache = privateFolder(join(tmpdir(), 'lock-torture-sim-disk'));
+const cache = privateFolder(tmpdir());
 let shim: string;
 let redis: RedisBinary;
 let servers: WarmServers;

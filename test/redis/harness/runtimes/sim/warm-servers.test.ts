@@ -25,7 +25,7 @@ const answer = (said: Said[] | undefined) =>
   (said ?? []).map((one) => (one.kind === 'send' ? one.bytes.toString().trim() : one.kind)).join();
 
 test('a copy goes on where its original was ready, and who heard else is alone', { tags: ['native'] }, async () => {
-  using cache = privateFolder(join(tmpdir(), 'lock-torture-warm-servers'));
+  using cache = privateFolder(tmpdir());
   const shim = await buildSimShim({ cacheFolder: cache.path, say: () => {} });
   if (!('path' in shim)) throw new Error(shim.unavailable);
   const redis = await findRedis({ cacheFolder: cacheFolder(), say: () => {} });
@@ -102,7 +102,7 @@ async function alone(folder: string, redis: RedisBinary, conf: string): Promise<
 const goesOn = (server: ShimChannel) => expect(server.exchange(frameOf(BEGIN_NS + 1e9, []))).toBeDefined();
 
 test('a copy that cannot be made says why in the log, and nobody waits for it', { tags: ['native'] }, async () => {
-  using cache = privateFolder(join(tmpdir(), 'lock-torture-no-copy'));
+  using cache = privateFolder(tmpdir());
   const original = await alone(cache.path, await findRedis({ cacheFolder: cacheFolder(), say: () => {} }), '');
   expect(original.copy(join(cache.path, 'nowhere'), join(cache.path, 'copy.log'))).toBeUndefined();
   expect(readFileSync(join(cache.path, 'r1.log'), 'utf8')).toContain('sim shim: a copy has no folder');
@@ -113,7 +113,7 @@ test('a copy that cannot be made says why in the log, and nobody waits for it', 
 test('a copy has its own of a file that another has taken the name of', { tags: ['native'] }, async ({ skip }) => {
   const valkey = await namedServerHere('valkey@9');
   if (!valkey) return skip('Valkey 9 cannot be had here');
-  using cache = privateFolder(join(tmpdir(), 'lock-torture-nameless'));
+  using cache = privateFolder(tmpdir());
   // It keeps the first nodes.conf open, for its lock, and writes each later one beside it.
   const original = await alone(cache.path, valkey, 'cluster-enabled yes\n');
   const copies = ['r2', 'r3'].map((name) => {
@@ -126,7 +126,7 @@ test('a copy has its own of a file that another has taken the name of', { tags: 
 });
 
 test('what it tells of itself is the same wherever the program lies', { tags: ['native'] }, async () => {
-  using cache = privateFolder(join(tmpdir(), 'lock-torture-elsewhere'));
+  using cache = privateFolder(tmpdir());
   const redis = await findRedis({ cacheFolder: cacheFolder(), say: () => {} });
   const told = async (folder: string, path: string) => {
     mkdirSync(folder);
