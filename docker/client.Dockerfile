@@ -9,6 +9,8 @@ COPY harness/native/clock-shim.c harness/native/link-shaper.c /opt/lock-torture/
 RUN mkdir /opt/lock-torture/built && cc -O2 -shared -fPIC -o /opt/lock-torture/built/clock-shim.so /opt/lock-torture/clock-shim.c
 # A C library without the kernel's headers has none: then links cannot be degraded, which is tried before a run.
 RUN cc -O2 -o /opt/lock-torture/built/link-shaper /opt/lock-torture/link-shaper.c || true
+# The engine keeps it, without a name, for the next build.
+LABEL lock-torture.image=parts
 
 FROM ${BASE}
 USER 0

@@ -7,6 +7,7 @@ import { join, resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { exclusively } from '../../harness/machine/exclusively.js';
 import { firstWords } from '../../harness/record/facts/verdict-words.js';
+import { plural } from '../../harness/record/facts/words.js';
 import { createRunFolder, writeJson } from '../../harness/record/store.js';
 import type { Settings } from '../../harness/vocabulary/settings.js';
 import { type BatchOptions, type BatchRun, decideByFlags, runBatch } from '../batches/batch.js';
@@ -48,12 +49,14 @@ import {
   toldOf,
   triesFolder,
 } from './campaign-folder.js';
+import { machineOf, onItsMachine } from './campaign-machine.js';
 import { campaignText, write } from './campaign-report.js';
 import { askCells, cellsOf, OVER_ALL_RUNS, type TypedCells } from './cells.js';
 import { campaignsBeside } from './earlier.js';
 import { JobOrder, jobsPlanned } from './grid.js';
 import { takeKnown } from './hunt-campaign.js';
 import { carryOutHunts, huntCells } from './hunt-campaign-command.js';
+import { writeMissingReports } from './missing-reports.js';
 import type { Tally, TriedAgain } from './tally.js';
 
 export interface CampaignFlags extends BatchFlags, ConfigFlags, LeastFlags, TypedCells {
@@ -136,9 +139,10 @@ export async function campaignCommand(
   const resumed = flags.resume === undefined ? undefined : resolve(cwd, flags.resume);
   const campaign = resumed === undefined ? begin(extra, flags, settings, cwd) : goOnWith(resumed, extra, typed);
   for (const lock of new Set(campaign.cells.map((cell) => cell.lock))) await mustBeAtHand(lock, cwd);
-  if (campaign.hunt) return huntCampaign(campaign, resumed, flags, cwd);
+  const going = resumed === undefined ? flags : onItsMachine(flags, campaign.machine ?? {}, invocation.given);
+  if (campaign.hunt) return huntCampaign(campaign, resumed, going, cwd);
   const stop = new StopRequests(true, () => [base, ...tries.map(({ base: one }) => one)].forEach(markCutShort));
-  const options = { ...(await batchOptions(flags, cwd, say)), stop };
+  const options = { ...(await batchOptions(going, cwd, say)), stop };
   const folder = resumed ?? createRunFolder(resolve(cwd, flags.out), freshId('campaign'));
   const base = runsFolder(folder);
   // What was found in virtual time is tried again there.
@@ -152,11 +156,16 @@ export async function campaignCommand(
       throw new UsageError(`another lock-torture is at ${folder}`);
     },
     async () => {
-      for (const one of [base, ...tries.map((of) => of.base)]) removeUnfinished(one);
+      for (const one of [base, ...tries.map((of) => of.base)]) {
+        removeUnfinished(one);
+        await writeMissingReports(one);
+      }
       const finished = cellRunsIn(folder, campaign);
       const { cells, seed } = campaign;
-      say(`campaign ${folder}: ${cells.length} cells, seeds from ${seed}; ${finished.length} runs are finished`);
-      return carryOut({ campaign, folder, finished, options, tries, flags, cwd });
+      say(
+        `campaign ${folder}: ${plural(cells.length, 'cell')}, seeds from ${seed}; finished so far: ${plural(finished.length, 'run')}`,
+      );
+      return carryOut({ campaign, folder, finished, options, tries, flags: going, cwd });
     },
   );
 }
@@ -185,7 +194,7 @@ async function huntCampaign(
       throw new UsageError(`another lock-torture is at ${folder}`);
     },
     () => {
-      say(`campaign ${folder}: ${campaign.cells.length} cells in virtual time, seed ${campaign.seed}`);
+      say(`campaign ${folder}: ${plural(campaign.cells.length, 'cell')} in virtual time, seed ${campaign.seed}`);
       const server = askServer(flags, cwd);
       return carryOutHunts({ campaign, folder, cwd, server, jobs, json, knownOk, goesOn, say });
     },
@@ -314,6 +323,7 @@ function begin(extra: readonly string[], flags: CampaignFlags, settings: Readonl
     tries: flags.knownTries,
     ...(atLeast && !flags.hunt && { atLeast }),
     ...(flags.hunt && { hunt: true as const }),
+    machine: machineOf(flags, cwd),
   };
 }
 

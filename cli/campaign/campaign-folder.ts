@@ -18,6 +18,7 @@ import type { Results, StruckByFault } from '../../harness/vocabulary/verdict.js
 import { UsageError } from '../common/errors.js';
 import { discoveriesOf, fingerprintOf } from '../hunt/schedule.js';
 import { type KnownFinding, knownSchema } from '../run/known.js';
+import type { CampaignMachine } from './campaign-machine.js';
 import type { AskedOf } from './earlier.js';
 import { type Grid, type JobOutcome, jobOf } from './grid.js';
 
@@ -31,6 +32,8 @@ export interface Campaign extends Grid {
   atLeast?: LeastHolds;
   /** In virtual time: its cells are those of hunts. */
   hunt?: true;
+  /** Each part may have another. Absent: nothing was asked for, or an earlier version began it. */
+  machine?: CampaignMachine;
 }
 
 const campaignSchema = describes<Campaign>()(
@@ -53,6 +56,14 @@ const campaignSchema = describes<Campaign>()(
     tries: z.number(),
     atLeast: z.object({ holds: z.number().optional(), struckHolds: z.number().optional() }).optional(),
     hunt: z.literal(true).optional(),
+    machine: z
+      .object({
+        runtime: z.string().optional(),
+        server: z.string().optional(),
+        image: z.string().optional(),
+        clientImage: z.string().optional(),
+      })
+      .optional(),
   }),
 );
 
@@ -105,7 +116,7 @@ export function readCampaign(folder: string): Campaign {
 }
 
 /** What was asked, which all parts of a campaign have in common; of one that was read from its folder. */
-export function askedIn({ shard: _, ...whole }: Campaign): AskedOf {
+export function askedIn({ shard: _, machine: __, ...whole }: Campaign): AskedOf {
   return { seed: whole.seed, digest: createHash('sha256').update(JSON.stringify(whole)).digest('hex') };
 }
 

@@ -9,6 +9,7 @@
 import { appendFileSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
+import { temporaryFolder } from '../../harness/machine/private-folder.js';
 import { bearingOf } from '../../harness/record/facts/blame.js';
 import { conform } from '../../harness/record/schemas/conform.js';
 import { describes } from '../../harness/record/schemas/describes.js';
@@ -69,7 +70,6 @@ const KNOWN = 'known';
 const TRIES = 'tries';
 const REPLAY = 'replay';
 const AGAIN = 'again.json';
-const WORK = 'work';
 
 /** What was played, each job once, in their order. A line that a killed process did not end is not there. */
 export function playedIn(folder: string): PlayedSchedule[] {
@@ -118,9 +118,9 @@ export interface Playing {
 export async function playCampaign(playing: Playing): Promise<void> {
   const { campaign, folder, goesOn, onPlayed } = playing;
   const { cells, runs = Number.POSITIVE_INFINITY, shard } = campaign;
-  const work = join(folder, WORK);
-  rmSync(work, { recursive: true, force: true });
-  mkdirSync(work, { recursive: true });
+  // Not in the campaign's folder: one that is killed would leave it there.
+  using scratch = temporaryFolder();
+  const work = scratch.path;
   endLine(join(folder, SCHEDULES));
   const done = new Set(playedIn(folder).map(({ job }) => job));
   const theirs: CellAtPlay[] = [];
@@ -145,7 +145,6 @@ export async function playCampaign(playing: Playing): Promise<void> {
     await keepReplays(playing, theirs);
   } finally {
     await Promise.all(theirs.flatMap(({ worlds }) => worlds.map((world) => world.close())));
-    rmSync(work, { recursive: true, force: true });
   }
 }
 

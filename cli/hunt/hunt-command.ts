@@ -1,8 +1,9 @@
 /** `hunt`: plays thousands of schedules in virtual time, and keeps the smallest that finds each thing. */
 import { randomInt } from 'node:crypto';
-import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readdirSync, rmSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { strengthOf } from '../../checkers/index.js';
+import { temporaryFolder } from '../../harness/machine/private-folder.js';
 import { createRunFolder } from '../../harness/record/store.js';
 import type { RunConfig } from '../../harness/vocabulary/run.js';
 import type { RedisBinary } from '../../harness/vocabulary/topology.js';
@@ -32,8 +33,6 @@ import { coresOfThisProcess, WorldProcess } from './world-process.js';
 const END_MARGIN_MS = 300;
 /** With fewer struck holds than this, a mistake that one in twenty of them shows could have been missed. */
 const ENOUGH_STRUCK_HOLDS = 59;
-const WORK = 'work';
-const OWNER = 'owner';
 /** What was played, a line each. */
 const SCHEDULES = 'schedules.jsonl';
 
@@ -48,11 +47,10 @@ export async function huntCommand(typed: HuntFlags, invocation: Invocation): Pro
   const base = resolve(where.cwd, flags.out);
   const id = freshId(settings.topology);
   const folder = join(base, id);
-  const work = join(folder, WORK);
-  removeAbandoned(base);
+  // Not in the hunt's folder: one that is killed would leave it there.
+  using scratch = temporaryFolder();
+  const work = scratch.path;
   createRunFolder(base, id);
-  mkdirSync(work);
-  writeFileSync(join(work, OWNER), String(process.pid));
   const stop = new AbortController();
   const interrupted = () => stop.abort();
   process.once('SIGINT', interrupted).once('SIGTERM', interrupted).on('SIGHUP', interrupted);
@@ -141,7 +139,6 @@ export async function huntCommand(typed: HuntFlags, invocation: Invocation): Pro
     await Promise.all(worlds.map((world) => world.close()));
     if (log.inAll !== undefined) say(`the lock printed ${log.inAll}`);
     for (const signal of SIGNALS) process.off(signal, interrupted);
-    rmSync(work, { recursive: true, force: true });
     // One that could not begin has left nothing to look at.
     if (readdirSync(folder).length === 0) rmSync(folder, { recursive: true });
   }
@@ -201,25 +198,4 @@ function statusOf(
   if (found.some((one) => failsBy(one, failOn))) return 1;
   const enough = (hasFaults ? totals.struckHolds : totals.holds) >= ENOUGH_STRUCK_HOLDS;
   return enough && !isOpen(found, failOn) && totals.endless === 0 ? 0 : 2;
-}
-
-/** What hunts have left behind that were killed. */
-function removeAbandoned(base: string): void {
-  for (const id of listed(base)) {
-    const work = join(base, id, WORK);
-    try {
-      process.kill(Number(readFileSync(join(work, OWNER), 'utf8')), 0);
-    } catch (error) {
-      // No such process; or no such folder, and then there is nothing to remove.
-      if ((error as NodeJS.ErrnoException).code === 'ESRCH') rmSync(work, { recursive: true, force: true });
-    }
-  }
-}
-
-function listed(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
 }

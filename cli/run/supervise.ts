@@ -14,6 +14,7 @@ import { judgeRun, showVerdict } from '../judge/judge.js';
 import { type LiveLook, liveLook, surroundings } from '../live/terminal.js';
 import { showLive } from '../live/view.js';
 import { enterNamespaces, type Inner, type InnerEnd } from './enter-namespaces.js';
+import { dropServersFolders } from './kept-files.js';
 import { SIM } from './machine.js';
 import type { PreparedRun } from './prepare-run.js';
 
@@ -54,6 +55,7 @@ export async function supervise(
   const end = await shown(inner, look, stop);
   if ('code' in end && end.code === EXIT_COULD_NOT_RUN) return {};
   const results = judgedByInner(folder, end) ?? (await judgedHere(folder, end, inContainers, output));
+  dropServersFolders(folder);
   // Only here, where it is known that the inner process has come to its end: it may die after it has judged.
   if (!output.quiet) showVerdict(folder, { results, config }, output);
   return { results };

@@ -1,6 +1,6 @@
 /** A campaign that is killed loses no finished run and makes none twice; its parts give one report, in whatever order. */
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { endAll, freshFolder, start, type Torture, until } from '../../support/torture.js';
 
@@ -50,17 +50,23 @@ test('killed twice and gone on with, in two parts that are merged', async () => 
   first.child.kill('SIGKILL');
   await first.ended;
 
-  const second = command('campaign', ['--runtime', 'netns', '--resume', folder, '--jobs', '1']);
+  expect(json(folder, 'campaign.json').machine).toEqual({ runtime: 'netns' });
+  // As of one that is killed between a verdict and its pages.
+  for (const page of [join(whole!, 'report.html'), join(folder, 'runs', 'index.html')]) rmSync(page, { force: true });
+
+  const second = command('campaign', ['--resume', folder, '--jobs', '1']);
   const left = finishedIn(folder).length;
   await until(`another run: ${second.errors()}`, () => begunIn(folder).length > left || left === 2);
   second.child.kill('SIGKILL');
   await second.ended;
 
-  const third = command('campaign', ['--runtime', 'netns', '--resume', folder, '--jobs', '1']);
+  const third = command('campaign', ['--resume', folder, '--jobs', '1']);
   const { code } = await third.ended;
   expect([code, third.errors()]).toEqual([statusOf(folder), '']);
   expect(seedsIn(folder)).toEqual([7, 9]);
   expect(begunIn(folder).length).toBe(2);
+  expect(begunIn(folder).filter((run) => !existsSync(join(run, 'report.html')))).toEqual([]);
+  expect(readFileSync(join(folder, 'runs', 'index.html'), 'utf8')).toContain(basename(whole!));
   expect(statSync(join(whole!, 'results.json')).mtimeMs).toBe(before);
   expect(json(folder, 'summary.json').headline).toMatch(/^2 of 2 runs made, \d+ new finding/);
   const known = foldersIn(join(folder, 'known')).map((path) => json(path));

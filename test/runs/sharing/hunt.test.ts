@@ -261,9 +261,10 @@ test('what a lock protects is simulated too: a stale holder harms a resource tha
   expect(status).toBe(1);
 });
 
-test('a hunt that is killed leaves no process, and its next of kin removes what it left', async () => {
-  const out = freshFolder();
-  const run = start(['--lock', 'set-nx-px', '--for', '600s', ...SMALL, '--out', out], { command: 'hunt' });
+test('a hunt that is killed leaves no process, and the next start removes what it left', async () => {
+  const [out, TMPDIR] = [freshFolder(), freshFolder()];
+  const hunt = { command: 'hunt', env: { TMPDIR } };
+  const run = start(['--lock', 'set-nx-px', '--for', '600s', ...SMALL, '--out', out], hunt);
   const schedules = () =>
     readdirSync(out)
       .map((id) => join(out, id, 'schedules.jsonl'))
@@ -273,13 +274,15 @@ test('a hunt that is killed leaves no process, and its next of kin removes what 
   expect(world()).toBeDefined();
   run.child.kill('SIGKILL');
   await until('the world is gone', () => world() === undefined);
-  await until('its servers are gone', () => processesIn(out).length === 0);
+  await until('its servers are gone', () => processesIn(TMPDIR).length === 0);
   const [id] = readdirSync(out);
-  expect(existsSync(join(out, id!, 'work'))).toBe(true);
+  expect(readdirSync(join(out, id!))).toEqual(['schedules.jsonl']);
+  const left = readdirSync(TMPDIR);
+  expect(left).toHaveLength(1);
   // Of this seed the first schedule finds nothing, which would be shrunk.
-  const next = start(['--lock', 'set-nx-px', '--runs', '1', '--seed', '1', '--out', out], { command: 'hunt' });
+  const next = start(['--lock', 'set-nx-px', '--runs', '1', '--seed', '1', '--out', out], hunt);
   await next.ended;
-  expect(existsSync(join(out, id!, 'work'))).toBe(false);
+  expect(readdirSync(TMPDIR)).toEqual([]);
   expect(existsSync(schedules()[0]!)).toBe(true);
 });
 

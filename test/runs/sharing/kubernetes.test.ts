@@ -104,7 +104,7 @@ describe('in local containers', containers, () => {
         expect(`${output} ${errors}`).toContain('virtual time');
       }
     // A pod that is made again finds its part done.
-    expect((await part(3)).output).toMatch(/^campaign .*; 1 runs are finished$/m);
+    expect((await part(3)).output).toMatch(/^campaign .*; finished so far: 1 run$/m);
     const [merge] = documents(MANIFESTS[1]!);
     const { output, status } = await carryOut(containerOf(merge!), {});
     expect(output).toContain('8 of 8 runs made');
