@@ -90,13 +90,20 @@ jobs:
     timeout-minutes: 15
 ${there}    steps:
       - uses: actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1
+        with:
+          persist-credentials: false
       - uses: actions/setup-node@820762786026740c76f36085b0efc47a31fe5020 # v7.0.0
         with:
           node-version: 24
 ${installSteps(project)}      # Hosts of a run live in user namespaces, which this machine keeps from ordinary users.
-      - run: sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0
+      - run: |
+          echo "USERNS=$(sysctl -n kernel.apparmor_restrict_unprivileged_userns)" >> "$GITHUB_ENV"
+          sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0
       # What is to be tortured stands in the config; --fail-on lock asks for the lock's own mistakes only.
       - run: ${RUN[manager]} lock-torture --runtime netns --fail-on lock --time-limit 60s
+      # A machine that is kept is left as it was.
+      - if: always() && env.USERNS != ''
+        run: sudo sysctl -w "kernel.apparmor_restrict_unprivileged_userns=$USERNS"
       - if: always()
         uses: actions/upload-artifact@bbbca2ddaa5d8feaa63e36b76fdaad77386f024f # v7.0.0
         with:

@@ -3,10 +3,19 @@
  * needs and no more.
  */
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { basename, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { SERVERS } from '../../bench/scenarios.js';
 import { ROOT } from '../support/torture.js';
 
@@ -39,6 +48,19 @@ describe.each(files)('%s', (file) => {
     expect(used.filter((action) => !/^[\w-]+(\/[\w-]+)+@[0-9a-f]{40}$/.test(action))).toEqual([]);
   });
 
+  it('leaves no credentials where it checked out', () => {
+    const checkouts = text.split('uses: actions/checkout@').slice(1);
+    expect(checkouts.filter((one) => !/^.*\n +with:\n +persist-credentials: false\n/.test(one))).toEqual([]);
+  });
+
+  it('gives back what it changed of the machine', () => {
+    const [allowed, restored] = [
+      /sysctl -w \S*userns=0/g,
+      /if: always\(\) .*\n(?: .*\n)*? *run: sudo sysctl -w "\S*userns=\$/g,
+    ];
+    expect(text.match(restored)?.length ?? 0).toBe(new Set(text.match(allowed)).size);
+  });
+
   it('gives scripts nothing but by the environment', () => {
     expect(scripts(text).length).toBeGreaterThan(0);
     expect(
@@ -69,15 +91,160 @@ function permissions(text: string): { indent: number; may: string[] }[] {
   });
 }
 
+/** The jobs of a workflow, by name, as text. */
+function jobsOf(file: string): [name: string, text: string][] {
+  const [, jobs] = readFileSync(join(ROOT, WORKFLOWS, file), 'utf8').split('\njobs:\n');
+  return [...jobs!.matchAll(/^ {2}(\w+):\n((?: {4}.*\n| {0,3}#.*\n|\n)*)/gm)].map(([, name, text]) => [name!, text!]);
+}
+
+describe('jobs', () => {
+  it.each(jobsOf('nightly.yml'))('each night, and not in a fork: %s', (_, text) => {
+    expect(text).toMatch(/^ {4}if: .*github\.event_name != 'schedule' \|\| !github\.event\.repository\.fork/m);
+  });
+
+  it('the summary waits for all the others of a night, and takes the result of each', () => {
+    const names = jobsOf('nightly.yml').map(([name]) => name);
+    const [, summary] = jobsOf('nightly.yml').at(-1)!;
+    expect(names.at(-1)).toBe('summary');
+    expect(/^ {4}needs: \[(.*)\]$/m.exec(summary)?.[1]?.split(', ')).toEqual(names.slice(0, -1));
+    expect(summary).toMatch(/ NEEDS: \$\{\{ toJSON\(needs\) \}\}\n/);
+  });
+
+  it.each(['test:deep', 'test:breaks'])('each night has npm run %s', (script) => {
+    const scripts = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).scripts;
+    expect(scripts).toHaveProperty([script]);
+    expect(new Map(jobsOf('nightly.yml')).get('deep')).toContain(`'${script}'`);
+  });
+
+  it.each(jobsOf('ci.yml'))(
+    'a pull request of the same repository, which was pushed, is not run twice: %s',
+    (_, text) => {
+      const fork = 'github.event.pull_request.head.repo.full_name != github.repository';
+      expect(text).toContain(`    if: github.event_name == 'push' || ${fork}\n`);
+    },
+  );
+
+  it('only the tag of a version publishes, and without a token', () => {
+    const text = readFileSync(join(ROOT, WORKFLOWS, 'release.yml'), 'utf8');
+    expect(/ tags: (.*)/.exec(text)?.[1]).toBe("['v[0-9]+.[0-9]+.[0-9]+']");
+    expect(text).not.toMatch(/secrets\.|TOKEN/);
+  });
+});
+
+/** Runs a program with others in the place of those on PATH, each a script of bash. */
+function withFakes(argv: readonly [string, ...string[]], cwd: string, fakes: Record<string, string>, env = {}) {
+  const bin = join(cwd, 'bin');
+  mkdirSync(bin, { recursive: true });
+  for (const [name, script] of Object.entries(fakes))
+    writeFileSync(join(bin, name), `#!/bin/bash\n${script}\n`, { mode: 0o755 });
+  const [program, ...args] = argv;
+  return spawnSync(program, args, { cwd, encoding: 'utf8', env: { PATH: `${bin}:${process.env.PATH}`, ...env } });
+}
+
+let scratch: string;
+beforeEach(() => {
+  scratch = mkdtempSync(join(tmpdir(), 'lock-torture-workflows-'));
+});
+afterEach(() => rmSync(scratch, { recursive: true }));
+
+describe('a run of the night', () => {
+  /** What comes of runs that end so, one after the other. */
+  const night = (topology: string, ...statuses: number[]) => {
+    // As `npm run torture` would: with a folder of results, and the status.
+    const npm = `status=$(sed -n "$(( $(wc -l < seeds 2>/dev/null || echo 0) + 1 ))p" statuses)
+while (( $# )); do if [[ $1 == --seed ]]; then echo "$2" >> seeds; fi; shift; done
+mkdir -p nightly/runs/latest
+echo '{"type":"deployment","serverVersion":"Redis 9"}' > nightly/runs/latest/history.jsonl
+echo "{\\"headline\\":\\"ended with $status\\"}" > nightly/runs/latest/results.json
+exit "$status"`;
+    writeFileSync(join(scratch, 'statuses'), `${statuses.join('\n')}\n`);
+    const script = join(ROOT, '.github/nightly.sh');
+    const { status } = withFakes(['bash', script, topology, 'redis:9', '70'], scratch, { npm });
+    const read = (name: string) => {
+      const path = join(scratch, name);
+      return existsSync(path) ? readFileSync(path, 'utf8') : undefined;
+    };
+    return {
+      status,
+      row: read('nightly/row.md')?.trim(),
+      issue: read('nightly/issue.md'),
+      seeds: read('seeds')?.trim(),
+    };
+  };
+
+  it('is good where it came to what the topology can hold', () => {
+    const row = '| single | redis:9 | Redis 9 | 0 | ended with 0 |';
+    expect(night('single', 0)).toEqual({ status: 0, row, issue: undefined, seeds: '70' });
+  });
+
+  it('that cannot tell is tried once more with another seed, and the table says so', () => {
+    const row = '| single | redis:9 | Redis 9 | 2, then 0 | tried twice: at first ended with 2; then ended with 0 |';
+    expect(night('single', 2, 0)).toEqual({ status: 0, row, issue: undefined, seeds: '70\n71' });
+  });
+
+  it.each([
+    ['single', [1], '1'],
+    ['sentinel', [0], '0'],
+    ['single', [2, 2], '2, then 2'],
+    ['single', [2, 1], '2, then 1'],
+  ] as const)(
+    'on %s with the exit status %j deserves a look, and no other status is tried again',
+    (topology, ends, exits) => {
+      const { status, issue, seeds } = night(topology, ...ends);
+      expect(status).toBe(1);
+      expect(issue).toContain(
+        `## ${topology} on redis:9: exit status ${exits}, and ${topology === 'single' ? 0 : 1} was expected`,
+      );
+      expect(seeds?.split('\n').length).toBe(ends.length);
+    },
+  );
+});
+
+describe('the summary of a night', () => {
+  const summary = (results: Record<string, string>, openIssue?: number) => {
+    const folder = join(scratch, 'nightly/single-redis-9');
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, 'row.md'), '| single | redis:9 | Redis 9 | 0 | held |\n');
+    const issues = openIssue === undefined ? [] : [{ number: openIssue, title: 'The nightly workflow is not green' }];
+    const others = [{ number: 1, title: 'Something else' }];
+    const gh = `printf '%s ' "\${@:1:3}" >> asked; echo >> asked; if [[ $2 == list ]]; then echo '${JSON.stringify([...others, ...issues])}'; fi`;
+    const needs = Object.fromEntries(Object.entries(results).map(([job, result]) => [job, { result, outputs: {} }]));
+    const env = { NEEDS: JSON.stringify(needs), GH_TOKEN: 'any', RUN_URL: 'here' };
+    const argv = [process.execPath, join(ROOT, '.github/nightly-summary.mjs'), 'nightly'] as const;
+    const { status, stdout } = withFakes([...argv], scratch, { gh }, env);
+    const asked = readFileSync(join(scratch, 'asked'), 'utf8').trim().split(/ *\n/);
+    return { status, stdout, asked: asked.slice(1) };
+  };
+
+  it('is green where every job succeeded, and closes the issue of a night that was not', () => {
+    const all = { torture: 'success', itself: 'success' };
+    expect(summary(all)).toMatchObject({ status: 0, asked: [] });
+    const { stdout, asked } = summary(all, 7);
+    expect(stdout).toMatch(/^# All jobs succeeded\n/);
+    expect(stdout).toContain('| itself | success |\n');
+    expect(stdout).toContain('| single | redis:9 | Redis 9 | 0 | held |\n');
+    expect(asked.at(-1)).toBe('issue close 7');
+  });
+
+  it.each(['failure', 'cancelled', 'skipped'])('is red for any job whose result is %s, in one issue', (result) => {
+    const some = { torture: 'success', services: result };
+    const { status, stdout, asked } = summary(some);
+    expect([status, asked]).toEqual([1, ['issue create --title']]);
+    expect(stdout).toMatch(/^# Not green: services\n/);
+    expect(summary(some, 7).asked.at(-1)).toBe('issue comment 7');
+  });
+});
+
 describe('permissions', () => {
   it.each(files.filter((file) => file !== 'action.yml'))(
     '%s may read the repository, and a job no more than it says why',
     (file) => {
       const found = permissions(readFileSync(join(ROOT, file), 'utf8'));
       expect(found[0]).toEqual({ indent: 0, may: ['contents: read'] });
-      // The statement of where a package was made is signed for the job that makes it.
-      const jobs = file.endsWith('release.yml') ? [{ indent: 4, may: ['contents: read', 'id-token: write'] }] : [];
-      expect(found.slice(1)).toEqual(jobs);
+      // The statement of where a package was made is signed for the job that makes it; one job keeps an issue.
+      const jobs: Record<string, string> = { 'release.yml': 'id-token: write', 'nightly.yml': 'issues: write' };
+      const more = jobs[basename(file)];
+      expect(found.slice(1)).toEqual(more === undefined ? [] : [{ indent: 4, may: ['contents: read', more] }]);
     },
   );
 
@@ -180,11 +347,14 @@ describe('the step of the action that allows user namespaces', () => {
         'bash',
         ['--noprofile', '--norc', '-eo', 'pipefail', '-c', step!.replace(RESTRICTED, file)],
         {
-          env: { PATH: `${folder}:${process.env.PATH}` },
+          env: { PATH: `${folder}:${process.env.PATH}`, GITHUB_OUTPUT: join(folder, 'output') },
           encoding: 'utf8',
         },
       );
       expect([status, stdout, stderr]).toEqual([0, told, '']);
+      // By this it is given back at the end.
+      const output = existsSync(join(folder, 'output')) ? readFileSync(join(folder, 'output'), 'utf8') : '';
+      expect(output).toBe(told === '' ? '' : `was=${says}\n`);
     } finally {
       rmSync(folder, { recursive: true });
     }

@@ -1,10 +1,11 @@
 /**
  * Workflow files as actionlint sees them: types of expressions, inputs of actions (of this project's own, too) and, where there is
- * a shellcheck, shell scripts. It is a Go module; without Go this is skipped.
+ * a shellcheck, shell scripts. It is a Go module; without Go this is skipped. And as zizmor does: credentials that are left behind,
+ * caches that another workflow can fill, rights that are too wide. It is a module of Python; without it this is skipped.
  */
-import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { filesFor } from '../../../cli/init/templates.js';
 import { findOnPath, runProgram } from '../../../harness/machine/command.js';
@@ -55,10 +56,8 @@ jobs:
 `,
   );
 
-it('no workflow has a mistake that actionlint knows: neither ours, nor an example, nor what init writes, nor who uses the action', {
-  timeout: WITHIN_MS,
-}, async ({ skip }) => {
-  if (!go) skip('there is no Go here');
+/** Ours, an example, and what init writes. */
+function workflows(): string[] {
   const written = (['npm', 'pnpm', 'yarn'] as const).flatMap((manager) =>
     filesFor({
       ...{ typescript: false, esm: true, runner: 'node', manager, locked: true },
@@ -69,10 +68,19 @@ it('no workflow has a mistake that actionlint knows: neither ours, nor an exampl
   );
   expect(written.length).toBe(3);
   const own = join(ROOT, '.github/workflows');
-  const found = await lint([
+  return [
     ...readdirSync(own).map((name) => join(own, name)),
     join(ROOT, 'examples/ci/github-campaign.yml'),
     ...written,
+  ];
+}
+
+it('no workflow has a mistake that actionlint knows: neither ours, nor an example, nor what init writes, nor who uses the action', {
+  timeout: WITHIN_MS,
+}, async ({ skip }) => {
+  if (!go) skip('there is no Go here');
+  const found = await lint([
+    ...workflows(),
     using({
       lock: './my-lock.ts',
       topologies: 'single',
@@ -92,4 +100,24 @@ it('an input that the action does not have is a mistake', { timeout: WITHIN_MS }
   if (!found) return skip('the module could not be fetched');
   expect(found.status).toBe(1);
   expect(found.stdout).toMatch(/input "topology" is not defined in action "lock-torture"/);
+});
+
+it('no workflow, nor the action, has a weakness that zizmor knows', async ({ skip }) => {
+  const python = process.env.LOCK_TORTURE_TEST_PYTHON;
+  const zizmor = python && join(dirname(python), 'zizmor');
+  if (!zizmor || !existsSync(zizmor)) return skip('there is no zizmor beside LOCK_TORTURE_TEST_PYTHON');
+  const audit = async (files: readonly string[]) => {
+    const { exitCode, stdout } = await runProgram([zizmor, '--offline', '--no-progress', ...files], {
+      cwd: repository,
+      timeoutMs: WITHIN_MS,
+    });
+    return { exitCode, found: stdout.match(/^(?:error|warning|help|info)\[.*/gm) ?? [] };
+  };
+  expect(await audit([...workflows(), join(ROOT, 'action.yml')])).toEqual({ exitCode: 0, found: [] });
+  // And it sees one.
+  const careless = workflow(
+    'careless.yml',
+    'on: push\njobs:\n  a:\n    runs-on: x\n    steps:\n      - uses: a/b@v1\n',
+  );
+  expect((await audit([careless])).found).toContainEqual(expect.stringContaining('error[unpinned-uses]'));
 });
