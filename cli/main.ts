@@ -38,8 +38,20 @@ export async function main(argv: readonly string[]): Promise<number> {
 }
 
 async function parseAndRun(argv: readonly string[]): Promise<number> {
-  const cwd = STANDING;
   let status = 0;
+  const program = toolCommands(argv, async (ends) => {
+    status = await ends;
+  });
+  await program.parseAsync([...argv], { from: 'user' });
+  return status;
+}
+
+/** All commands with their options. The one that is named calls `ends` with its exit status. Excludes parsing: whoever parses decides what is done. */
+export function toolCommands(
+  argv: readonly string[],
+  ends: (status: number | Promise<number>) => void | Promise<void>,
+): Command {
+  const cwd = STANDING;
   const program = new Command('lock-torture')
     .description(
       'Tortures a distributed lock on real Redis and says, with evidence, whether two clients ever held it at once.\n`run --help` lists every option of a run.',
@@ -67,9 +79,7 @@ async function parseAndRun(argv: readonly string[]): Promise<number> {
       if (stray !== undefined) throw noCommand(stray, program.commands);
       const given = (flag: string) => command.getOptionValueSource(flag) === 'cli';
       const invocation = { argv, cwd, given };
-      status = await (flags.watch
-        ? watchCommand(flags, invocation)
-        : runCommand(await configuredRun(flags, invocation)));
+      await ends(flags.watch ? watchCommand(flags, invocation) : runCommand(await configuredRun(flags, invocation)));
     });
   addReplayFlags(
     program
@@ -79,7 +89,7 @@ async function parseAndRun(argv: readonly string[]): Promise<number> {
   )
     .addHelpText('after', asCalledHere(REPLAY))
     .action(async (run: string, flags: ReplayFlags) => {
-      status = await replayCommand(run, flags, { cwd, base: RUNS_FOLDER });
+      await ends(replayCommand(run, flags, { cwd, base: RUNS_FOLDER }));
     });
   addImportFlags(
     program
@@ -92,14 +102,14 @@ async function parseAndRun(argv: readonly string[]): Promise<number> {
   )
     .addHelpText('after', asCalledHere(IMPORT))
     .action(async (run: string, flags: ImportFlags & { json: boolean }) => {
-      status = await checkCommand(run, { ...flags, cwd, base: RUNS_FOLDER });
+      await ends(checkCommand(run, { ...flags, cwd, base: RUNS_FOLDER }));
     });
   program
     .command('report')
     .description('write the reports of a run again (report.html, summary.md, junit.xml, ...) and print where they are')
     .argument('[run]', 'a run folder, its id, or latest', 'latest')
     .action(async (run: string) => {
-      status = await reportCommand(run, { cwd, base: RUNS_FOLDER });
+      await ends(reportCommand(run, { cwd, base: RUNS_FOLDER }));
     });
   addHuntFlags(
     program
@@ -111,7 +121,7 @@ async function parseAndRun(argv: readonly string[]): Promise<number> {
     .addHelpText('after', asCalledHere(HUNT))
     .action(async (flags: HuntFlags, command: Command) => {
       const given = (flag: string) => command.getOptionValueSource(flag) === 'cli';
-      status = await huntCommand(flags, { argv, cwd, given });
+      await ends(huntCommand(flags, { argv, cwd, given }));
     });
   addSelftestFlags(
     program
@@ -122,7 +132,7 @@ async function parseAndRun(argv: readonly string[]): Promise<number> {
   )
     .addHelpText('after', asCalledHere(SELFTEST))
     .action(async (flags: SelftestFlags) => {
-      status = await selftestCommand(flags, { cwd });
+      await ends(selftestCommand(flags, { cwd }));
     });
   addScenarioFlags(
     program
@@ -131,7 +141,7 @@ async function parseAndRun(argv: readonly string[]): Promise<number> {
   )
     .addHelpText('after', asCalledHere(SCENARIO_HELP))
     .action(async (names: string[], flags: ScenarioFlags) => {
-      status = await (flags.watch ? watchScenarios : scenarioCommand)(names, flags, { cwd });
+      await ends((flags.watch ? watchScenarios : scenarioCommand)(names, flags, { cwd }));
     });
   addMatrixFlags(
     program
@@ -140,7 +150,7 @@ async function parseAndRun(argv: readonly string[]): Promise<number> {
   )
     .addHelpText('after', asCalledHere(MATRIX))
     .action(async (flags: MatrixFlags) => {
-      status = await matrixCommand(flags, { cwd });
+      await ends(matrixCommand(flags, { cwd }));
     });
   addConformFlags(
     program
@@ -150,7 +160,7 @@ async function parseAndRun(argv: readonly string[]): Promise<number> {
     .addHelpText('after', asCalledHere(CONFORM))
     .action(async (flags: ConformFlags, command: Command) => {
       const given = (flag: string) => command.getOptionValueSource(flag) === 'cli';
-      status = await conformCommand(flags, { argv, cwd, given });
+      await ends(conformCommand(flags, { argv, cwd, given }));
     });
   addCampaignFlags(
     program
@@ -160,7 +170,7 @@ async function parseAndRun(argv: readonly string[]): Promise<number> {
     .addHelpText('after', asCalledHere(CAMPAIGN))
     .action(async (extra: string[], flags: CampaignFlags, command: Command) => {
       const given = (flag: string) => command.getOptionValueSource(flag) === 'cli';
-      status = await campaignCommand(extra, flags, { argv, cwd, given });
+      await ends(campaignCommand(extra, flags, { argv, cwd, given }));
     });
   addMergeFlags(
     program
@@ -169,27 +179,27 @@ async function parseAndRun(argv: readonly string[]): Promise<number> {
         'one report of what several machines did of the same: parts of a campaign, a series, scenarios, ...',
       ),
   ).action((folders: string[], flags: MergeFlags) => {
-    status = mergeCommand(folders, flags, cwd);
+    return ends(mergeCommand(folders, flags, cwd));
   });
   addInitFlags(
     program
       .command('init')
       .description('write a lock, a config, a test and a workflow to begin with, for the project where you stand'),
   ).action(async (flags: InitFlags) => {
-    status = await initCommand(flags, cwd);
+    await ends(initCommand(flags, cwd));
   });
   program
     .command('list')
     .description('what there is: topologies, locks, faults, workloads, checkers')
     .argument('[what]', 'only this: topologies, locks, faults, workloads or checkers')
     .action((what: string | undefined) => {
-      status = runList(what);
+      return ends(runList(what));
     });
   const doctor = program
     .command('doctor')
     .description('what this machine can do, and the remedy for what it cannot')
     .action(async (flags: ServerFlags) => {
-      status = await runDoctor(flags);
+      await ends(runDoctor(flags));
     });
   for (const option of serverOptions('a server to look at')) doctor.addOption(option);
   for (const command of program.commands) {
@@ -197,8 +207,7 @@ async function parseAndRun(argv: readonly string[]): Promise<number> {
     // A program that reads JSON is told in one line.
     if (!argv.includes('--json')) command.showHelpAfterError('(--help lists every option)');
   }
-  await program.parseAsync([...argv], { from: 'user' });
-  return status;
+  return program;
 }
 
 const REPETITION = `
