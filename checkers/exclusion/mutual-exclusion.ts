@@ -5,7 +5,8 @@
  * Promises: every overlap of proven holds is counted, as exclusion broken or stale holder, and none is accused on time that
  * is not proven held (`holds.ts`) or within the margin of a lease's end (`margin.ts`). What a disturbance of the machine or
  * the harness could have made or hidden is "cannot tell" (`doubts.ts`). Each overlap that is reported has been cut out and
- * found impossible by another procedure (`confirmed.ts`).
+ * found impossible by another procedure (`second-opinion.ts`), and every key is decided by the linearizability checker, too
+ * (`two-procedures.ts`).
  *
  * Excludes: harm done to a resource, failed tries (they never accuse by themselves), fencing tokens. A grant that came after
  * its own lease had ended is counted, but is a violation only where it made two clients hold at once.
@@ -20,8 +21,10 @@ import { duration, leaseUntil, listed, moment, plural } from '../../harness/reco
 import type { Checker, CheckInput } from '../../harness/vocabulary/run.js';
 import type { CheckerFindings, Hold, Violation, ViolationClass } from '../../harness/vocabulary/verdict.js';
 import { explainerOf } from '../causes/explain.js';
+import { decideHeld } from '../linearizability/decide-held.js';
 import { Doubts } from '../worth/doubts.js';
 import { isImpossibleOverlap } from './second-opinion.js';
+import { compareProcedures, type SweptClass, type SweptKey } from './two-procedures.js';
 
 /** Among the notes: which procedure decided. */
 export const PROCEDURE = 'decided by a sweep over the certain parts of all holds, key by key';
@@ -33,10 +36,15 @@ const MOST_DOUBTS_TOLD = 10;
 
 function findOverlaps(input: CheckInput): CheckerFindings {
   const holds = holdsOf(input.history);
-  const { certain, doubtful, hidden } = overlapsIn(holds, input);
+  const { certain, doubtful, hidden, swept } = overlapsIn(holds, input);
+  const { summary: second, disagreements } = compareProcedures(swept, decideHeld(input));
+  const isDisputed = (name: ViolationClass, key: string) =>
+    disagreements.some((one) => one.class === name && one.key === key);
   const overlaps = [...certain.exclusion.list(), ...certain.stale.list()].sort(byTime);
   const explain = explainerOf(input);
-  const told = overlaps.map((found) => overlapWith(holds, found));
+  const told = overlaps
+    .map((found) => overlapWith(holds, found))
+    .filter((overlap) => !isDisputed(overlap.class, overlap.first.key));
   const unconfirmed = told.filter((overlap) => !isImpossibleOverlap(overlap, input.model));
   const violations = told
     .filter((overlap) => !unconfirmed.includes(overlap))
@@ -44,17 +52,23 @@ function findOverlaps(input: CheckInput): CheckerFindings {
 
   const counts = { exclusion: certain.exclusion.count, stale: certain.stale.count };
   for (const overlap of unconfirmed) counts[overlap.class]--;
+  for (const { class: name, key } of disagreements) counts[name] -= swept.get(key)?.[name].certain ?? 0;
   const { failOn, known } = input.config;
   const failing = (name: ViolationClass) => canFail(name, failOn);
   const classes = ['exclusion', 'stale'] as const;
   // Findings that do not fail the run must not hide that others, which do, may have gone unseen.
   // Nor may those that are known, of which it is not said here which they are.
   const fails = known?.allowed !== true && classes.some((name) => counts[name] > 0 && failOn.includes(name));
-  const open = classes.some((name) => doubtful[name].count > 0 && failing(name)) || unconfirmed.length > 0;
+  const disputed = classes.filter((name) => disagreements.some((one) => one.class === name));
+  const open =
+    classes.some((name) => doubtful[name].count > 0 && failing(name)) ||
+    unconfirmed.length > 0 ||
+    disputed.some(failing);
   const unknown = !fails && (hidden !== undefined || open);
   return {
     verdict: unknown ? 'unknown' : counts.exclusion + counts.stale > 0 ? 'invalid' : 'valid',
     notes: [
+      ...second.disagreed,
       ...unconfirmed.map(notConfirmed),
       ...classes.filter(failing).flatMap((name) => doubtsTold(doubtful[name])),
       ...(hidden === undefined || fails ? [] : [`an overlap may be hidden: ${hidden}`]),
@@ -64,7 +78,10 @@ function findOverlaps(input: CheckInput): CheckerFindings {
     ],
     violations,
     ...(counts.exclusion + counts.stale > violations.length && { found: present(counts) }),
-    open: classes.filter((name) => hidden !== undefined || doubtful[name].count > 0 || unconfirmed.length > 0),
+    open: classes.filter(
+      (name) => hidden !== undefined || doubtful[name].count > 0 || unconfirmed.length > 0 || disputed.includes(name),
+    ),
+    second,
     stats: {
       holds: holds.count,
       ...counts,
@@ -123,6 +140,8 @@ interface InDoubt {
 /** All overlaps, sorted into those that are certain and those that need not be the lock's doing. */
 function overlapsIn(holds: Holds, { history, config, model }: CheckInput) {
   const doubts = new Doubts({ history, config });
+  const { keys } = history.operations;
+  const swept = new Map<string, SweptKey>();
   const certain: ByClass<Earliest<OverlapFound>> = {
     exclusion: new Earliest(MOST_REPORTED, byTime),
     stale: new Earliest(MOST_REPORTED, byTime),
@@ -130,17 +149,26 @@ function overlapsIn(holds: Holds, { history, config, model }: CheckInput) {
   const doubtful: ByClass<InDoubt> = { exclusion: { count: 0, texts: [] }, stale: { count: 0, texts: [] } };
   forEachOverlap(holds, model, (found) => {
     const name = found.stale < 0 ? 'exclusion' : 'stale';
+    const ofKey = swept.get(keys[holds.key[found.second]!]!) ?? { exclusion: sweptNone(), stale: sweptNone() };
+    swept.set(keys[holds.key[found.second]!]!, ofKey);
+    const ofClass = ofKey[name];
+    if (ofClass.count++ === 0) ofClass.proof = () => proofOf(overlapWith(holds, found));
     const overlap = doubts.any ? overlapWith(holds, found) : undefined;
     const doubt = overlap && doubts.about(overlap);
     if (!doubt) {
       certain[name].add(found);
+      ofClass.certain++;
       return;
     }
     doubtful[name].count++;
     if (doubtful[name].texts.length < MOST_DOUBTS_TOLD)
       doubtful[name].texts.push(`an overlap that need not be the lock's doing: ${proofOf(overlap)} But ${doubt}`);
   });
-  return { certain, doubtful, hidden: doubts.aboutPassing() };
+  return { certain, doubtful, hidden: doubts.aboutPassing(), swept };
+}
+
+function sweptNone(): SweptClass {
+  return { count: 0, certain: 0, proof: () => '' };
 }
 
 /** By the instant at which each became true. */

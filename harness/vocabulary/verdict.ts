@@ -148,10 +148,22 @@ export interface CheckerFindings {
   open?: ViolationClass[];
   /** Why there was nothing to judge, though the verdict is `valid`: a report must not call that a pass. */
   notJudged?: string;
+  /** What a second procedure says of the same; absent: none was asked, or in results of earlier versions. */
+  second?: SecondProcedure;
   /** Counters for the report. */
   stats: Record<string, number>;
   /** What was measured; never decides. */
   measurements?: Measurement[];
+}
+
+/** What a second procedure decided of the keys of a run, beside the one that accuses. */
+export interface SecondProcedure {
+  /** Of how many keys both say the same. */
+  agreed: number;
+  /** Keys that only one of them decided, each with the reason. */
+  open: string[];
+  /** Where they say the contrary, with both proofs: of these nothing is told. */
+  disagreed: string[];
 }
 
 /** As `results.json` has it: with the name of the checker, and what it decides in words. */

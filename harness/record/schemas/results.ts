@@ -140,6 +140,14 @@ const checker = describes<CheckerResult>()(
         .describe('Classes of which it cannot be determined whether there is more, though the verdict is invalid.')
         .optional(),
       notJudged: z.string().describe('Why there was nothing to judge, though the verdict is valid.').optional(),
+      second: z
+        .object({
+          agreed: count.describe('Of how many keys both procedures say the same.'),
+          open: z.array(z.string()).describe('Keys that only one of them decided, each with the reason.'),
+          disagreed: z.array(z.string()).describe('Where they say the contrary, with both proofs.'),
+        })
+        .describe('What a second procedure says of the same keys. Earlier versions do not have it.')
+        .optional(),
       stats,
       measurements: z.array(measurement).optional(),
     })

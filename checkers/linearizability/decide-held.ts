@@ -1,0 +1,81 @@
+/**
+ * Decides every key of a run under the reading of the verdict's classes (`held.ts`): a second procedure beside the sweep of
+ * `mutual-exclusion`, for accusations and for their absence.
+ */
+
+import { once } from '../../harness/record/facts/once.js';
+import type { History } from '../../harness/vocabulary/history.js';
+import type { LockModel } from '../../harness/vocabulary/protocol.js';
+import type { CheckInput } from '../../harness/vocabulary/run.js';
+import { decide } from './decide.js';
+import { type HeldAs, type HeldKey, heldHistory, heldKeys } from './held.js';
+import type { DecideOptions, Decision, Reading } from './types.js';
+import { BadLinearization } from './verify.js';
+
+/** What can be decided of a key, and why: a proof of what is impossible, or what was left open. */
+export interface HeldDecision {
+  verdict: Decision['verdict'];
+  /** Which procedure decided: `cores`, `lease-greedy`, `search`. */
+  procedure: string;
+  why: string[];
+}
+
+export interface HeldVerdict {
+  key: string;
+  /** Whether all holds can have been granted while each one's lease certainly ran on, or something had ended it. Invalid: exclusion. */
+  leased: HeldDecision;
+  /** The same where only what the clients did ends a hold. Invalid: exclusion, or a stale holder. */
+  acted: HeldDecision;
+}
+
+/** Where no fast procedure decides; what is beyond it is told. */
+const OPTIONS: DecideOptions = { witnesses: 1, search: { configurations: 100_000, steps: 2_000_000 } };
+const LEASES: Reading = { failedReleaseEnds: false, leases: true, triesInform: false };
+const NO_LEASES: Reading = { ...LEASES, leases: false };
+
+/** Decided once for each run that is judged. */
+export const decideHeld = once(({ history, model }: CheckInput): HeldVerdict[] =>
+  Array.from(heldKeys(history), (key) => ({
+    key: key.key,
+    leased: decideAs(history, key, model, { kind: 'leased' }),
+    acted: decideActed(history, key, model),
+  })),
+);
+
+/**
+ * As in the sweep, a client may act on for a margin after its lease: a hold is taken to end so much earlier. Where the leases of a key
+ * differ, so do the margins: impossible by the most of them, or possible by the least.
+ */
+function decideActed(history: History, key: HeldKey, model: LockModel): HeldDecision {
+  const [least, most] = key.marginNs;
+  const strict = decideAs(history, key, model, { kind: 'acted', shortenedNs: most });
+  if (strict.verdict !== 'valid' || least === most) return strict;
+  const lenient = decideAs(history, key, model, { kind: 'acted', shortenedNs: least });
+  if (lenient.verdict !== 'invalid') return lenient;
+  return {
+    ...lenient,
+    verdict: 'unknown',
+    why: ['leases of this key differ, and so does how exact their ends are known'],
+  };
+}
+
+function decideAs(history: History, key: HeldKey, model: LockModel, as: HeldAs): HeldDecision {
+  if (model.kind === 'read-write' && key.upgrades)
+    return { verdict: 'unknown', procedure: 'none', why: ['a client was granted it for writing while it read'] };
+  const reading = as.kind === 'leased' ? LEASES : NO_LEASES;
+  try {
+    const decision = decide(heldHistory(history, key, as), asHeld(model), reading, OPTIONS);
+    const { verdict, procedure, witnesses, notes } = decision;
+    return { verdict, procedure, why: witnesses.length > 0 ? witnesses.map(({ proof }) => proof) : notes };
+  } catch (error) {
+    // A certificate that fails its own check is a bug of ours, and decides nothing.
+    if (!(error instanceof BadLinearization)) throw error;
+    return { verdict: 'unknown', procedure: 'none', why: [error.message] };
+  }
+}
+
+/** Tokens, order and depth are other checkers' business. */
+function asHeld(model: LockModel): LockModel {
+  if (model.kind === 'fenced' || model.kind === 'fair') return { kind: 'mutex' };
+  return model.kind === 'reentrant' ? { ...model, depth: Number.POSITIVE_INFINITY } : model;
+}
