@@ -24,47 +24,32 @@ export interface HeldVerdict {
   key: string;
   /** Whether all holds can have been granted while each one's lease certainly ran on, or something had ended it. Invalid: exclusion. */
   leased: HeldDecision;
-  /** The same where only what the clients did ends a hold. Invalid: exclusion, or a stale holder. */
+  /** The same where who acted on for long after its lease still held. Invalid: exclusion, or a stale holder. */
   acted: HeldDecision;
 }
 
 /** Where no fast procedure decides; what is beyond it is told. */
 const OPTIONS: DecideOptions = { witnesses: 1, search: { configurations: 100_000, steps: 2_000_000 } };
-const LEASES: Reading = { failedReleaseEnds: false, leases: true, triesInform: false };
-const NO_LEASES: Reading = { ...LEASES, leases: false };
+const READING: Reading = { failedReleaseEnds: false, leases: true, triesInform: false };
 
 /** Decided once for each run that is judged. */
 export const decideHeld = once(({ history, model }: CheckInput): HeldVerdict[] =>
   Array.from(heldKeys(history), (key) => ({
     key: key.key,
-    leased: decideAs(history, key, model, { kind: 'leased' }),
-    acted: decideActed(history, key, model),
+    leased: decideAs(history, key, model, 'leased'),
+    acted: decideAs(history, key, model, 'acted'),
   })),
 );
 
-/**
- * As in the sweep, a client may act on for a margin after its lease: a hold is taken to end so much earlier. Where the leases of a key
- * differ, so do the margins: impossible by the most of them, or possible by the least.
- */
-function decideActed(history: History, key: HeldKey, model: LockModel): HeldDecision {
-  const [least, most] = key.marginNs;
-  const strict = decideAs(history, key, model, { kind: 'acted', shortenedNs: most });
-  if (strict.verdict !== 'valid' || least === most) return strict;
-  const lenient = decideAs(history, key, model, { kind: 'acted', shortenedNs: least });
-  if (lenient.verdict !== 'invalid') return lenient;
-  return {
-    ...lenient,
-    verdict: 'unknown',
-    why: ['leases of this key differ, and so does how exact their ends are known'],
-  };
-}
-
 function decideAs(history: History, key: HeldKey, model: LockModel, as: HeldAs): HeldDecision {
   if (model.kind === 'read-write' && key.upgrades)
-    return { verdict: 'unknown', procedure: 'none', why: ['a client was granted it for writing while it read'] };
-  const reading = as.kind === 'leased' ? LEASES : NO_LEASES;
+    return {
+      verdict: 'unknown',
+      procedure: 'none',
+      why: ['a client was granted it for writing while it had it already'],
+    };
   try {
-    const decision = decide(heldHistory(history, key, as), asHeld(model), reading, OPTIONS);
+    const decision = decide(heldHistory(history, key, as), asHeld(model), READING, OPTIONS);
     const { verdict, procedure, witnesses, notes } = decision;
     return { verdict, procedure, why: witnesses.length > 0 ? witnesses.map(({ proof }) => proof) : notes };
   } catch (error) {

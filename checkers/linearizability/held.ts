@@ -24,18 +24,16 @@ import type { KeyHistory } from './types.js';
 /**
  * What a hold of the history is to the other holds of its key:
  * - `leased`: it lasts until something ended it or its lease had run, whichever was first;
- * - `acted`: leases do not end it, but it is taken to have ended `shortenedNs` early.
+ * - `acted`: whoever acted on for longer than its lease's margin after that was over holds from the end of the lease on once more.
  */
-export type HeldAs = { kind: 'leased' } | { kind: 'acted'; shortenedNs: number };
+export type HeldAs = 'leased' | 'acted';
 
 /** The granted acquires of one key, and what is known of how long each was held. Times in nanoseconds of the history's clock. */
 export interface HeldKey {
   readonly key: string;
   /** In the order in which they were asked for. */
   readonly tenures: readonly Tenure[];
-  /** The least and the most that is left out of a lease of this key. */
-  readonly marginNs: readonly [least: number, most: number];
-  /** Whether a client was granted the key for writing while it read: no model here says whether that may be. */
+  /** Whether a client was granted the key for writing while it had it already: no model here says whether that may be. */
   readonly upgrades: boolean;
 }
 
@@ -53,6 +51,15 @@ interface Tenure {
   leaseNs: number;
   /** Until when the lease certainly ran, where a renewal or the lock's word says so; else Infinity. */
   leasedUntilNs: number;
+  /** When it was over by what was asked for and told, and how much later nobody is blamed. */
+  leaseOverNs: number;
+  marginNs: number;
+}
+
+/** A time in which a grant was certainly used as one. */
+interface Part extends Pick<Tenure, 'row' | 'callNs' | 'returnNs' | 'leaseNs'> {
+  /** When it can be over at the earliest, if its lease does not end it before. */
+  endNs: number;
 }
 
 /** What gives a hold time anew: an extension, a renewal by the lock, or a grant to its owner once more. */
@@ -74,42 +81,41 @@ export function* heldKeys(history: History): Generator<HeldKey> {
     if (rows.length === 0) continue;
     const tenures = Array.from(rows, (row) => draw.tenure(row));
     const upgrades = draw.withLeases(tenures);
-    const margins = rows.reduce<[number, number]>(
-      ([least, most], row) => {
-        const ns = leaseMarginNs(ops.leaseMs[row]! || 0);
-        return [Math.min(least, ns), Math.max(most, ns)];
-      },
-      [Number.POSITIVE_INFINITY, 0],
-    );
-    yield { key: ops.keys[key]!, tenures, marginNs: margins, upgrades };
+    yield { key: ops.keys[key]!, tenures, upgrades };
   }
 }
 
 /** The key as a history of acquires and of releases of unknown outcome, in the order of their calls. */
 export function heldHistory({ operations: ops }: History, { key, tenures }: HeldKey, as: HeldAs): KeyHistory {
-  const overNs = ({ callNs, endNs, leasedUntilNs }: Tenure) =>
-    Math.max(callNs, as.kind === 'leased' ? Math.min(endNs, leasedUntilNs) : endNs - as.shortenedNs);
+  const parts = tenures.flatMap((tenure): Part[] => {
+    const { row, callNs, returnNs, endNs, leaseNs, leasedUntilNs, leaseOverNs, marginNs } = tenure;
+    const leased = { row, callNs, returnNs, leaseNs, endNs: Math.max(callNs, Math.min(endNs, leasedUntilNs)) };
+    if (as === 'leased' || endNs - leaseOverNs <= marginNs) return [leased];
+    const sinceNs = Math.max(returnNs, leaseOverNs);
+    const onNs = { callNs: sinceNs, returnNs: sinceNs, leaseNs: Number.POSITIVE_INFINITY, endNs };
+    return sinceNs < endNs ? [leased, { row, ...onNs }] : [leased];
+  });
   // Of one instant the acquire is the first.
-  const steps = tenures
-    .flatMap((tenure) => [
-      { tenure, isEnd: false, atNs: tenure.callNs },
-      { tenure, isEnd: true, atNs: overNs(tenure) },
+  const steps = parts
+    .flatMap((part) => [
+      { part, isEnd: false, atNs: part.callNs },
+      { part, isEnd: true, atNs: part.endNs },
     ])
-    .sort((a, b) => a.atNs - b.atNs || Number(a.isEnd) - Number(b.isEnd) || a.tenure.row - b.tenure.row);
-  const grantedAt = new Map(steps.flatMap(({ tenure, isEnd }, at) => (isEnd ? [] : [[tenure, at] as const])));
-  const column = (ofGrant: (tenure: Tenure) => number, ofEnd: number) =>
-    steps.map(({ tenure, isEnd }) => (isEnd ? ofEnd : ofGrant(tenure)));
+    .sort((a, b) => a.atNs - b.atNs || Number(a.isEnd) - Number(b.isEnd) || a.part.row - b.part.row);
+  const grantedAt = new Map(steps.flatMap(({ part, isEnd }, at) => (isEnd ? [] : [[part, at] as const])));
+  const column = (ofGrant: (part: Part) => number, ofEnd: number) =>
+    steps.map(({ part, isEnd }) => (isEnd ? ofEnd : ofGrant(part)));
   const never = Number.POSITIVE_INFINITY;
   const operations: Operations = {
     ...rowsOf(
       OPERATION_COLUMNS,
       ops,
-      steps.map(({ tenure }) => tenure.row),
+      steps.map(({ part }) => part.row),
     ),
     op: Uint8Array.from(column(() => OP.acquire, OP.release)),
     outcome: Uint8Array.from(column(() => OUTCOME.ok, OUTCOME.none)),
     reason: new Int32Array(steps.length).fill(-1),
-    hold: Int32Array.from(steps, ({ tenure, isEnd }) => (isEnd ? grantedAt.get(tenure)! : -1)),
+    hold: Int32Array.from(steps, ({ part, isEnd }) => (isEnd ? grantedAt.get(part)! : -1)),
   };
   return {
     key,
@@ -117,7 +123,7 @@ export function heldHistory({ operations: ops }: History, { key, tenures }: Held
     rows: Int32Array.from(steps, (_, at) => at),
     callNs: Float64Array.from(steps, ({ atNs }) => atNs),
     returnNs: Float64Array.from(column(({ returnNs }) => returnNs, never)),
-    leaseNs: Float64Array.from(column(({ leaseNs }) => (as.kind === 'leased' ? leaseNs : never), never)),
+    leaseNs: Float64Array.from(column(({ leaseNs }) => leaseNs, never)),
   };
 }
 
@@ -175,10 +181,12 @@ class Drawn {
       endNs: this.endNs[row]!,
       leaseNs: Number.POSITIVE_INFINITY,
       leasedUntilNs: Number.POSITIVE_INFINITY,
+      leaseOverNs: Number.POSITIVE_INFINITY,
+      marginNs: leaseMarginNs(ops.leaseMs[row]! || 0),
     };
   }
 
-  /** Gives the tenures of one key their leases. True: one was granted for writing while its own client read. */
+  /** Gives the tenures of one key their leases. True: one was granted for writing while its own client had the key already. */
   withLeases(tenures: readonly Tenure[]): boolean {
     let upgrades = false;
     const open = new Map<number, Tenure[]>();
@@ -188,7 +196,7 @@ class Drawn {
       );
       for (const one of outer) {
         this.term(one.row, { ...this.termOf(inner.row, true), isInOtherMode: one.reads !== inner.reads });
-        if (one.reads && !inner.reads) upgrades = true;
+        if (!inner.reads) upgrades = true;
       }
       open.set(inner.client, [...outer, inner]);
     }
@@ -198,19 +206,16 @@ class Drawn {
 
   private lease(tenure: Tenure): void {
     const granted = this.termOf(tenure.row, true);
-    const terms = this.terms.get(tenure.row) ?? [];
-    const marginNs = leaseMarginNs(this.history.operations.leaseMs[tenure.row]! || 0);
-    if (terms.length === 0 && granted.saidNs === Number.POSITIVE_INFINITY) {
-      tenure.leaseNs = Math.max(0, granted.leaseMs * 1e6 - marginNs);
-      return;
-    }
-    terms.sort((a, b) => a.sentNs - b.sentNs);
+    const terms = (this.terms.get(tenure.row) ?? []).sort((a, b) => a.sentNs - b.sentNs);
     // In another mode it may have been given the time, or may not.
     const [together, apart] = [terms, terms.filter(({ isInOtherMode }) => !isInOtherMode)].map((some) =>
       leasedUntilNs(granted, some, tenure.endNs),
     );
-    tenure.leasedUntilNs = Math.min(together!, apart!) - marginNs;
-    if (together !== apart) tenure.endNs = Math.min(tenure.endNs, together!, apart!);
+    tenure.leaseOverNs = Math.min(together!, apart!);
+    if (together !== apart) tenure.endNs = Math.min(tenure.endNs, tenure.leaseOverNs);
+    const isAsGranted = terms.length === 0 && granted.saidNs === Number.POSITIVE_INFINITY;
+    if (isAsGranted) tenure.leaseNs = Math.max(0, granted.leaseMs * 1e6 - tenure.marginNs);
+    else tenure.leasedUntilNs = tenure.leaseOverNs - tenure.marginNs;
   }
 
   /** What the grant or extension in that row gave. */

@@ -85,11 +85,20 @@ function chosenCacheFolder(env: NodeJS.ProcessEnv): string {
 /** An empty or relative HOME would put the cache wherever the user happens to stand. */
 function homeFolder({ HOME }: NodeJS.ProcessEnv): string {
   if (HOME?.startsWith('/')) return HOME;
-  const { homedir } = userInfo();
-  if (homedir.startsWith('/')) return homedir;
+  const homedir = knownHome();
+  if (homedir?.startsWith('/')) return homedir;
   throw new CacheFolderError(
     'there is no home folder to keep downloads in: set LOCK_TORTURE_CACHE to a folder of yours',
   );
+}
+
+/** By the machine's list of users; undefined where this one is not in it, as in a container that is started with a number for a user. */
+function knownHome(): string | undefined {
+  try {
+    return userInfo().homedir;
+  } catch {
+    return undefined;
+  }
 }
 
 type Candidate = Omit<RedisBinary, 'version'>;

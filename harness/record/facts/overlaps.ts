@@ -133,21 +133,49 @@ function excludes(first: number, second: number, holds: HoldColumns, model: Lock
   return true;
 }
 
-/** Tells of which class an overlap of two holds is; nothing where it is too short to accuse anybody. `first` began first. */
+/** Tells of which class an overlap of two holds is; nothing where nobody can be accused of it. `first` began first. */
 function classify(first: number, second: number, holds: HoldColumns, found: (overlap: OverlapFound) => void): void {
-  const { leaseMs, leaseEndNs } = holds;
   const fromNs = holds.fromNs[second]!;
-  const untilNs = Math.min(holds.untilNs[first]!, holds.untilNs[second]!);
   const leasedUntilNs = leasedTogetherUntilNs(holds, first, second);
   if (fromNs < leasedUntilNs) {
     found({ first, second, others: [], stale: -1, fromNs, untilNs: leasedUntilNs });
     return;
   }
-  // Not longer than the margin: first may have ended its hold in time, and second been granted a little early by the
-  // server's reckoning (see margin.ts). Neither did wrong. Longer: someone certainly acted after the end of a lease.
-  if (untilNs - fromNs <= Math.max(leaseMarginNs(leaseMs[first]!), leaseMarginNs(leaseMs[second]!))) return;
-  const stale = leaseEndNs[first]! <= leaseEndNs[second]! ? first : second;
-  found({ first, second, others: [], stale, fromNs: Math.max(fromNs, leaseEndNs[stale]!), untilNs });
+  const acted = actedTogether(holds, [first, second], fromNs);
+  if (acted) found({ first, second, others: [], ...acted });
+}
+
+/**
+ * Since when and until when all of these acted as holders from `fromNs` on, and whose lease was over first; undefined where they
+ * did not for certain, or where no lease was over.
+ *
+ * Who stops acting about when its lease ends did no wrong, and a server may have let in the next one a little early: within the margin
+ * of its lease nobody is stale (margin.ts). Who went on for longer than that acted past its lease, from the lease's end.
+ */
+function actedTogether(
+  holds: HoldColumns,
+  all: readonly number[],
+  fromNs: number,
+): Pick<OverlapFound, 'stale' | 'fromNs' | 'untilNs'> | undefined {
+  const untilNs = Math.min(...all.map((k) => actedUntilNs(holds, k)));
+  const isOver = (k: number, ns: number) => certainLeaseEndNs(holds, k) <= ns;
+  let sinceNs = fromNs;
+  for (let latestNs = Number.NEGATIVE_INFINITY; latestNs < sinceNs; ) {
+    latestNs = sinceNs;
+    for (const k of all) if (isOver(k, sinceNs)) sinceNs = Math.max(sinceNs, holds.leaseEndNs[k]!);
+  }
+  if (sinceNs >= untilNs) return undefined;
+  const over = all.filter((k) => isOver(k, sinceNs));
+  if (over.length === 0) return undefined;
+  const stale = over.reduce((a, b) => (holds.leaseEndNs[a]! <= holds.leaseEndNs[b]! ? a : b));
+  return { stale, fromNs: sinceNs, untilNs };
+}
+
+/** Until when its client acted as a holder, be it past its lease; who did not for longer than the margin, while that certainly ran. */
+function actedUntilNs(holds: HoldColumns, k: number): number {
+  const { untilNs, leaseEndNs, leaseMs } = holds;
+  const isOverstayed = untilNs[k]! - leaseEndNs[k]! > leaseMarginNs(leaseMs[k]!);
+  return isOverstayed ? untilNs[k]! : Math.min(untilNs[k]!, certainLeaseEndNs(holds, k));
 }
 
 /** Whether two holds, whichever came first, are broken exclusion: both were held while both leases certainly ran. */
@@ -183,13 +211,10 @@ function tooMany(
     found({ first: first!, second, others, stale: -1, fromNs, untilNs: leased.untilNs });
     return;
   }
-  const acted = longest((k) => holds.untilNs[k]!);
-  const all = [...acted.chosen, second];
-  if (acted.untilNs - fromNs <= Math.max(...all.map((k) => leaseMarginNs(holds.leaseMs[k]!)))) return;
-  const stale = all.reduce((a, b) => (holds.leaseEndNs[a]! <= holds.leaseEndNs[b]! ? a : b));
-  const [first, ...others] = acted.chosen;
-  const staleFromNs = Math.max(fromNs, holds.leaseEndNs[stale]!);
-  found({ first: first!, second, others, stale, fromNs: staleFromNs, untilNs: acted.untilNs });
+  const { chosen } = longest((k) => actedUntilNs(holds, k));
+  const acted = actedTogether(holds, [...chosen, second], fromNs);
+  const [first, ...others] = chosen;
+  if (acted) found({ first: first!, second, others, ...acted });
 }
 
 /** Until when no server can have thought the lease over. */

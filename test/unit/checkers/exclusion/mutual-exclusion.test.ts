@@ -121,11 +121,11 @@ describe('accepts', () => {
     expect(classes(story(5.992))).toEqual(['exclusion']);
   });
 
-  it('a stale overlap no longer than the margin', () => {
+  it('a holder that acted on for no longer than the margin after its lease', () => {
     const story = (until: number) =>
       new Story().grant('c1', 1, { grantSent: 1 }).grant('c2', 6.001).release('c1', until).release('c2', 7);
-    expect(classes(story(6.0079))).toEqual([]);
-    expect(classes(story(6.0081))).toEqual(['stale']);
+    expect(classes(story(6.0069))).toEqual([]);
+    expect(classes(story(6.0071))).toEqual(['stale']);
   });
 
   it('a grant after the other client was killed, or told that it lost the lock', () => {

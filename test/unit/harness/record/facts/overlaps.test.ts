@@ -57,6 +57,18 @@ function intersect(a: Hold, b: Hold): boolean {
 
 const marginOf = (hold: Hold) => hold.leaseMs * 1_000 + 2_000_000; // 0.1 % and 2 ms, in ns
 
+/** Until when it was acted on: of who went on for longer than the margin past a lease, until then. */
+const actedEndOf = (hold: Hold) =>
+  hold.untilNs - hold.leaseEndNs > marginOf(hold)
+    ? hold.untilNs
+    : Math.min(hold.untilNs, hold.leaseEndNs - marginOf(hold));
+
+/** Whether a client certainly acted as the holder at that instant: not in the last of its lease, in which nobody can tell. */
+function isActedOn(hold: Hold, ns: number): boolean {
+  const isOpen = hold.leaseEndNs - marginOf(hold) <= ns && ns < hold.leaseEndNs;
+  return hold.fromNs <= ns && ns < actedEndOf(hold) && !isOpen;
+}
+
 /** The definition, pair by pair. */
 function pairs(holds: readonly Hold[], together: (a: Hold, b: Hold) => boolean): string[] {
   const found: string[] = [];
@@ -65,11 +77,11 @@ function pairs(holds: readonly Hold[], together: (a: Hold, b: Hold) => boolean):
       if (a.id >= b.id || a.key !== b.key || together(a, b)) continue;
       const start = Math.max(a.fromNs, b.fromNs);
       const leasedEnd = Math.min(a.untilNs, b.untilNs, a.leaseEndNs - marginOf(a), b.leaseEndNs - marginOf(b));
-      const actedEnd = Math.min(a.untilNs, b.untilNs);
       if (leasedEnd > start) found.push(`exclusion ${a.id} ${b.id} ${start} ${leasedEnd}`);
-      else if (actedEnd - start > Math.max(marginOf(a), marginOf(b))) {
-        const firstLeaseEnd = Math.min(a.leaseEndNs, b.leaseEndNs);
-        found.push(`stale ${a.id} ${b.id} ${Math.max(start, firstLeaseEnd)} ${actedEnd}`);
+      else {
+        const instants = [start, a.leaseEndNs, b.leaseEndNs].sort((one, other) => one - other);
+        const since = instants.find((ns) => ns >= start && isActedOn(a, ns) && isActedOn(b, ns));
+        if (since !== undefined) found.push(`stale ${a.id} ${b.id} ${since} ${Math.min(actedEndOf(a), actedEndOf(b))}`);
       }
     }
   }
@@ -164,7 +176,7 @@ describe.each([1, 2, 3])('with %d permits', (permits) => {
           seen[overlap.class]++;
           expect(new Set(all).size).toBe(permits + 1);
           const endOf = (one: Hold) =>
-            overlap.class === 'stale' ? one.untilNs : Math.min(one.untilNs, one.leaseEndNs - marginOf(one));
+            overlap.class === 'stale' ? actedEndOf(one) : Math.min(one.untilNs, one.leaseEndNs - marginOf(one));
           expect(overlap.untilNs).toBe(Math.min(...all.map(endOf)));
           expect(overlap.untilNs).toBeGreaterThan(overlap.fromNs);
           if (overlap.class === 'exclusion') continue;
