@@ -51,7 +51,15 @@ export default defineConfig({
         test: { ...real, name: 'locks', include: ['test/locks/*.test.ts'], maxWorkers: 4, sequence: { groupOrder: 3 } },
       },
       // Whole runs: some that show every main capability, which `npm test` has too, and the others.
-      { test: { ...serial, name: 'smoke', include: ['test/runs/smoke/*.test.ts'], sequence: { groupOrder: 2 } } },
+      {
+        test: {
+          ...real,
+          name: 'smoke',
+          include: ['test/runs/smoke/*.test.ts'],
+          maxWorkers: 2,
+          sequence: { groupOrder: 2 },
+        },
+      },
       { test: { ...serial, name: 'timed', include: ['test/runs/timed/*.test.ts'], sequence: { groupOrder: 4 } } },
       // Runs that must hold mostly wait: two at once leave each other the time that their leases need.
       { test: { ...real, name: 'runs', include: ['test/runs/*.test.ts'], maxWorkers: 2, sequence: { groupOrder: 5 } } },

@@ -11,6 +11,7 @@ import { findOnPath } from '../../harness/machine/command.js';
 import { inNamespaces, isRoot, namespaceTrouble } from '../../harness/machine/namespaces.js';
 import { prebuiltManifest, prebuiltPart } from '../../harness/machine/prebuilt-parts.js';
 
+const isNight = process.env.LOCK_TORTURE_TEST_DEEP === '1';
 export const isAllRequired = process.env.LOCK_TORTURE_TEST_ALL === '1';
 
 declare module 'vitest' {
@@ -44,6 +45,8 @@ export const inMountNamespace = ['unshare', ...(isRoot() ? [] : ['--user', '--ma
 
 /** Why it cannot be had here; undefined: it can. */
 const PROBES: Record<string, () => string | undefined | Promise<string | undefined>> = {
+  // What takes long and is told by others, too: LOCK_TORTURE_TEST_DEEP=1 plays it.
+  night: () => (isNight ? undefined : 'only at night'),
   namespaces: async () => ((await namespaceTrouble(inNamespaces())) ? 'no network namespaces' : undefined),
   mounts() {
     const [unshare, ...argv] = [...inMountNamespace, 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt'];
@@ -56,11 +59,13 @@ const PROBES: Record<string, () => string | undefined | Promise<string | undefin
   browser: () => noneOf('chromium'),
 };
 
+/** What is no lack of the machine. */
+const NEVER_FORCED: ReadonlySet<string> = new Set(['root', 'night']);
+
 /** The tags for Vitest, after a probe of each need. */
 export async function probedTags(mustBeThere = isAllRequired) {
   const probed = Object.entries(PROBES).map(async ([name, probe]) => {
-    // An ordinary user may run all tests but those of root.
-    const lacking = mustBeThere && name !== 'root' ? undefined : await probe();
+    const lacking = mustBeThere && !NEVER_FORCED.has(name) ? undefined : await probe();
     return { name, ...skipWhere(lacking) };
   });
   return Promise.all(probed);

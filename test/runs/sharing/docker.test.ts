@@ -95,7 +95,7 @@ describe('a run in containers', containers, () => {
       { atMs: 300, fault: 'delay', target: names('c1'), forMs: 15_000, args: { delayMs: 5 } },
       { atMs: 600, fault: 'pause', target: names('c2'), forMs: 6_000 },
       { atMs: 900, fault: 'move-slot', target: names('r1'), forMs: 6_000 },
-      { atMs: 900, fault: 'move-slot', target: names('r1'), forMs: 6_000, args: { until: 'migrating' } },
+      { atMs: 1_000, fault: 'move-slot', target: names('r1'), forMs: 6_000, args: { until: 'migrating' } },
       { atMs: 3_000, fault: 'partition', target: names('c3'), forMs: 3_000 },
       { atMs: 9_500, fault: 'kill', target: names('c2'), forMs: 6_000 },
       { atMs: 10_000, fault: 'cluster-failover', target: 'primary', forMs: 4_000 },
@@ -114,37 +114,38 @@ describe('a run in containers', containers, () => {
     ],
   };
 
-  it.each(Object.entries(OVERLAPPING))(
-    'on %s has faults of links, disks and plans beside cuts, stops and kills, and heals each',
-    async (topology, steps) => {
-      const file = join(freshFolder(), 'plan.json');
-      writeFileSync(file, JSON.stringify({ version: 1, seed: 1, steps }));
-      const flags = ['--topology', topology, '--lock', 'set-nx-px', '--clients', '3', '--keys', '2', '--plan', file];
-      const limit = `${Math.max(...steps.map(({ atMs, forMs }) => atMs + forMs)) + 1_000}ms`;
-      const whole = start([...inContainers, ...flags, '--persistence', 'aof-always', '--time-limit', limit]);
-      await whole.ended;
-      const told = `${whole.output()}\n${whole.errors()}`;
-      const records = historyOf(whole).filter((event) => event.type === 'fault');
-      const of = (wanted: string) =>
-        records
-          .filter(({ state }) => state === wanted)
-          .map(({ fault }) => fault)
-          .sort();
-      expect([...of('failed'), ...of('refused')], told).toEqual([]);
-      const all = steps.map(({ fault }) => fault).sort();
-      expect(of('strike'), told).toEqual(all);
-      expect(of('heal'), told).toEqual(all);
-      let inForce = 0;
-      const most = records.map(({ state }) => {
-        if (state === 'strike') inForce++;
-        if (state === 'heal') inForce--;
-        return inForce;
-      });
-      expect(Math.max(...most), told).toBeGreaterThanOrEqual(3);
-      expect(await leftOf(whole.output())).toEqual([]);
-    },
-    FIRST_RUN_MS,
-  );
+  const BESIDE = 'on %s has faults of links, disks and plans beside cuts, stops and kills, and heals each';
+  it.each(['single', 'cluster'] as const)(BESIDE, beside, FIRST_RUN_MS);
+  it.each(['replica', 'sentinel'] as const)(BESIDE, { tags: ['night'], timeout: FIRST_RUN_MS }, beside);
+
+  async function beside(topology: keyof typeof OVERLAPPING): Promise<void> {
+    const steps = OVERLAPPING[topology];
+    const file = join(freshFolder(), 'plan.json');
+    writeFileSync(file, JSON.stringify({ version: 1, seed: 1, steps }));
+    const flags = ['--topology', topology, '--lock', 'set-nx-px', '--clients', '3', '--keys', '2', '--plan', file];
+    const limit = `${Math.max(...steps.map(({ atMs, forMs }) => atMs + forMs)) + 1_000}ms`;
+    const whole = start([...inContainers, ...flags, '--persistence', 'aof-always', '--time-limit', limit]);
+    await whole.ended;
+    const told = `${whole.output()}\n${whole.errors()}`;
+    const records = historyOf(whole).filter((event) => event.type === 'fault');
+    const of = (wanted: string) =>
+      records
+        .filter(({ state }) => state === wanted)
+        .map(({ fault }) => fault)
+        .sort();
+    expect([...of('failed'), ...of('refused')], told).toEqual([]);
+    const all = steps.map(({ fault }) => fault).sort();
+    expect(of('strike'), told).toEqual(all);
+    expect(of('heal'), told).toEqual(all);
+    let inForce = 0;
+    const most = records.map(({ state }) => {
+      if (state === 'strike') inForce++;
+      if (state === 'heal') inForce--;
+      return inForce;
+    });
+    expect(Math.max(...most), told).toBeGreaterThanOrEqual(3);
+    expect(await leftOf(whole.output())).toEqual([]);
+  }
 
   /** What a server is told by commands that not every image's server has, and what is said where it has not. */
   const NO_MIGRATESLOTS = 'this server has no CLUSTER MIGRATESLOTS (Valkey 9)';

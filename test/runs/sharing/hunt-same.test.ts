@@ -1,6 +1,6 @@
 /**
  * Schedules of every topology are the same, every byte at the same time, in one process and in two others elsewhere
- * (`npm run bench -- hunt`): twenty of each here, fifty where all is tried.
+ * (`npm run bench -- hunt`): fifteen of each here, fifty where all is tried.
  */
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -9,7 +9,7 @@ import { PROJECT } from '../../../harness/machine/project-files.js';
 import { topologiesOfService } from '../../../harness/topologies/index.js';
 
 const BENCH = [process.execPath, join(PROJECT, 'dist/bench/main.js'), 'hunt'];
-const [WARM, COLD] = process.env.LOCK_TORTURE_TEST_DEEP === '1' ? [10, 40] : [4, 16];
+const [WARM, COLD] = process.env.LOCK_TORTURE_TEST_DEEP === '1' ? [10, 40] : [3, 12];
 /** On a quiet machine it is one. */
 const LIMIT_MS = 20 * 60_000;
 

@@ -46,7 +46,9 @@ test('schedules are the same, every byte at the same time, in other processes, f
   expect(inOrder(shards.flat())).toEqual(inOrder(whole!));
 });
 
-test('a server whose log is synced every second forgets in a power cut what it granted, and one that always syncs does not', async () => {
+test('a server whose log is synced every second forgets in a power cut what it granted, and one that always syncs does not', {
+  tags: ['night'],
+}, async () => {
   const cuts = ['--lock', 'set-nx-px', '--faults', 'power-cut', '--runs', '6', '--seed', '2', ...SMALL];
   const elsewhere = { cwd: freshFolder(), env: { TZ: 'Asia/Tokyo' } };
   const everysec = await hunted([...cuts, '--persistence', 'aof-everysec', '--workers', '1']);
@@ -65,9 +67,9 @@ test('a server whose log is synced every second forgets in a power cut what it g
   );
 });
 
-test('WAITAOF of Redis 8 outlives a power cut of a log that is synced every second, and that of Valkey 9 does not, which answers before', async ({
-  skip,
-}) => {
+test('WAITAOF of Redis 8 outlives a power cut of a log that is synced every second, and that of Valkey 9 does not, which answers before', {
+  tags: ['night'],
+}, async ({ skip }) => {
   const servers = ['redis@8.0', 'valkey@9'];
   for (const server of servers) if (!(await namedServerHere(server))) skip(`no ${server} here`);
   // Redis answers when the second is over, which takes a lease that is longer.
@@ -243,7 +245,9 @@ test('a server whose memory is full evicts a lock that is held, and grants it ag
   expect(status).toBe(1);
 });
 
-test('a stop between a look at the clock and what is sent then shows whose release trusts its clock; others do not', async () => {
+test('a stop between a look at the clock and what is sent then shows whose release trusts its clock; others do not', {
+  tags: ['night'],
+}, async () => {
   const lock = ['--lock', 'test/fixtures/locks/trusts-its-clock.mjs', '--runs', '1', '--seed', '35'];
   const within = await hunted([...lock, '--faults', 'gc']);
   expect(within.output).toMatch(/^the lock's mistake, after 1 schedule .*; replayed 3 of 3$/m);

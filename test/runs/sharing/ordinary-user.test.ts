@@ -72,28 +72,29 @@ describe('an ordinary user', { tags: ['root'] }, () => {
       execFileSync('chown', ['-R', `${UID}:${UID}`, found]);
     });
 
-    it.each(PLANNED)(
-      'on %s the faults of a bad day strike and are healed',
-      async (topology, steps) => {
-        const file = join(home, `${topology}.json`);
-        writeFileSync(file, JSON.stringify({ version: 1, seed: 1, steps }));
-        // The warm-up is part of it.
-        const limit = `${Math.max(...steps.map(({ atMs, forMs }) => atMs + forMs)) + 4_000}ms`;
-        const flags = ['--topology', topology, '--plan', file, '--time-limit', limit, '--persistence', 'aof-everysec'];
-        const server = valkey && ['cluster', 'sentinel'].includes(topology) ? ['--server', 'valkey@9'] : [];
-        const run = await asUser(['node', 'bin/torture.mjs', '--runtime', 'netns', ...flags, ...server]);
-        expect([0, 1, 2], run.output + run.errors).toContain(run.status);
-        const names = [...new Set(steps.map(({ fault }) => fault))].sort();
-        expect(await faultsOf(join(project, 'runs/latest')), run.output).toEqual({
-          struck: names,
-          healed: names,
-          failed: [],
-          refused: [],
-          missing: [],
-        });
-      },
-      240_000,
-    );
+    const OF_A_BAD_DAY = 'on %s the faults of a bad day strike and are healed';
+    it.each(['single', 'sentinel'] as const)(OF_A_BAD_DAY, strike, 240_000);
+    it.each(['cluster', 'replica'] as const)(OF_A_BAD_DAY, { tags: ['night'], timeout: 240_000 }, strike);
+
+    async function strike(topology: keyof typeof PLANNED): Promise<void> {
+      const steps = PLANNED[topology];
+      const file = join(home, `${topology}.json`);
+      writeFileSync(file, JSON.stringify({ version: 1, seed: 1, steps }));
+      // The warm-up is part of it.
+      const limit = `${Math.max(...steps.map(({ atMs, forMs }) => atMs + forMs)) + 4_000}ms`;
+      const flags = ['--topology', topology, '--plan', file, '--time-limit', limit, '--persistence', 'aof-everysec'];
+      const server = valkey && ['cluster', 'sentinel'].includes(topology) ? ['--server', 'valkey@9'] : [];
+      const run = await asUser(['node', 'bin/torture.mjs', '--runtime', 'netns', ...flags, ...server]);
+      expect([0, 1, 2], run.output + run.errors).toContain(run.status);
+      const names = [...new Set(steps.map(({ fault }) => fault))].sort();
+      expect(await faultsOf(join(project, 'runs/latest')), run.output).toEqual({
+        struck: names,
+        healed: names,
+        failed: [],
+        refused: [],
+        missing: [],
+      });
+    }
 
     it('gets one line, with the remedies, where the kernel forbids user namespaces', async () => {
       const { status, errors } = await withoutNamespaces([
@@ -145,42 +146,33 @@ const names = (...who: string[]) => ({ names: who });
 const valkey = (await namedServerHere('valkey@9')) !== undefined;
 const AT_SENTINEL = { fault: 'sentinel-failover', target: 'primary' };
 /** Links that degrade, each beside the others, and below them what overlaps with them; planned failovers wait until all is whole. */
-const PLANNED: readonly (readonly [topology: string, steps: readonly Step[]])[] = [
-  [
-    'single',
-    [
-      { atMs: 200, fault: 'delay', target: names('c1'), forMs: 7_000, args: { delayMs: 20, jitterMs: 5 } },
-      { atMs: 300, fault: 'loss', target: names('c1', 'c2'), forMs: 6_000, args: { lossPpm: 100_000 } },
-      { atMs: 400, fault: 'rate', target: names('c3'), forMs: 6_000, args: { rateKbps: 20 } },
-      { atMs: 500, fault: 'duplicate', target: names('r1'), forMs: 6_000 },
-      { atMs: 600, fault: 'reorder', target: names('r1'), forMs: 6_000 },
-      { atMs: 1_500, fault: 'reset', target: 'primary', forMs: 1_000 },
-      { atMs: 3_000, fault: 'reset-on-reply', target: 'client', forMs: 3_000 },
-      { atMs: 7_500, fault: 'power-cut', target: 'primary', forMs: 300, args: { mode: 'zeros' } },
-      { atMs: 9_500, fault: 'power-cut', target: 'primary', forMs: 300, args: { mode: 'torn' } },
-    ],
+const PLANNED = {
+  single: [
+    { atMs: 200, fault: 'delay', target: names('c1'), forMs: 7_000, args: { delayMs: 20, jitterMs: 5 } },
+    { atMs: 300, fault: 'loss', target: names('c1', 'c2'), forMs: 6_000, args: { lossPpm: 100_000 } },
+    { atMs: 400, fault: 'rate', target: names('c3'), forMs: 6_000, args: { rateKbps: 20 } },
+    { atMs: 500, fault: 'duplicate', target: names('r1'), forMs: 6_000 },
+    { atMs: 600, fault: 'reorder', target: names('r1'), forMs: 6_000 },
+    { atMs: 1_500, fault: 'reset', target: 'primary', forMs: 1_000 },
+    { atMs: 3_000, fault: 'reset-on-reply', target: 'client', forMs: 3_000 },
+    { atMs: 7_500, fault: 'power-cut', target: 'primary', forMs: 300, args: { mode: 'zeros' } },
+    { atMs: 9_500, fault: 'power-cut', target: 'primary', forMs: 300, args: { mode: 'torn' } },
   ],
-  [
-    'cluster',
-    [
-      { atMs: 200, fault: 'delay', target: names('c1'), forMs: 9_000, args: { delayMs: 20 } },
-      { atMs: 300, fault: 'move-slot', target: 'primary', forMs: 2_000, args: { until: 'migrating' } },
-      // In force while a primary is replaced.
-      ...(valkey ? [{ atMs: 3_000, fault: 'migrate-slots', target: 'primary', forMs: 4_500 }] : []),
-      { atMs: 4_000, fault: 'cluster-failover', target: 'primary', forMs: 2_000 },
-      { atMs: 8_000, fault: 'power-cut', target: 'replica', forMs: 500 },
-    ],
+  cluster: [
+    { atMs: 200, fault: 'delay', target: names('c1'), forMs: 9_000, args: { delayMs: 20 } },
+    { atMs: 300, fault: 'move-slot', target: 'primary', forMs: 2_000, args: { until: 'migrating' } },
+    // In force while a primary is replaced.
+    ...(valkey ? [{ atMs: 3_000, fault: 'migrate-slots', target: 'primary', forMs: 4_500 }] : []),
+    { atMs: 4_000, fault: 'cluster-failover', target: 'primary', forMs: 2_000 },
+    { atMs: 8_000, fault: 'power-cut', target: 'replica', forMs: 500 },
   ],
-  ['replica', [{ atMs: 300, fault: 'failover-to', target: 'primary', forMs: 4_000 }]],
-  [
-    'sentinel',
-    [
-      { atMs: 300, fault: 'power-cut', target: names('s3'), forMs: 500 },
-      ...(valkey ? [{ ...AT_SENTINEL, atMs: 2_500, forMs: 6_000, args: { how: 'coordinated' } }] : []),
-      { ...AT_SENTINEL, atMs: 9_500, forMs: 16_000 },
-    ],
+  replica: [{ atMs: 300, fault: 'failover-to', target: 'primary', forMs: 4_000 }],
+  sentinel: [
+    { atMs: 300, fault: 'power-cut', target: names('s3'), forMs: 500 },
+    ...(valkey ? [{ ...AT_SENTINEL, atMs: 2_500, forMs: 6_000, args: { how: 'coordinated' } }] : []),
+    { ...AT_SENTINEL, atMs: 9_500, forMs: 16_000 },
   ],
-];
+} satisfies Record<string, readonly Step[]>;
 async function faultsOf(folder: string) {
   const { rare } = await readHistory(join(folder, 'history.jsonl'));
   const records = rare.filter((event) => event.type === 'fault');

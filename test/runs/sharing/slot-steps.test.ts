@@ -6,18 +6,21 @@ import { namedServerHere } from '../../support/named-server.js';
 import { freshFolder, historyOf, start } from '../../support/torture.js';
 
 const owner = { names: ['r1'] };
-/** All three are due at once, and strike one after the other; the last stays on its way. Whoever comes after that waits for 6 s. */
+/**
+ * Each is due while the one before moves its slot, and strikes after it: timers of one instant come in any order. The last stays on its
+ * way. Whoever comes after that waits for 6 s.
+ */
 const STEPS = {
   moving: [
     { atMs: 300, fault: 'move-slot', target: owner, forMs: 24_000 },
-    { atMs: 300, fault: 'move-slot', target: owner, forMs: 24_000, args: { until: 'keys' } },
+    { atMs: 400, fault: 'move-slot', target: owner, forMs: 24_000, args: { until: 'keys' } },
   ],
   late: [
     { atMs: 2_000, fault: 'move-slot', target: owner, forMs: 1_000 },
     { atMs: 2_000, fault: 'cluster-failover', target: { names: ['r2'] }, forMs: 1_000 },
   ],
 };
-const AT_ONCE = { atMs: 300, fault: 'migrate-slots', target: owner, forMs: 24_000 };
+const AT_ONCE = { atMs: 200, fault: 'migrate-slots', target: owner, forMs: 24_000 };
 
 describe('steps that move slots', () => {
   it.for([

@@ -18,11 +18,18 @@ const WITHIN_MS = 1_200_000;
 /** Of each command: its name, its exit status, what it printed. */
 const EACH = /^=== (\S+) ended with (\d+)\n([\s\S]*?)(?=^=== |(?![\s\S]))/gm;
 
-/** In the clone that newcomer.mjs made, where the README's lock is. */
+/** In a clone. */
 const COMMANDS = {
   redlock: '--topology redlock --time-limit 5s',
   // Held for longer than its lease by clients that do not look at it: found in the first schedule, and hardly to be shrunk.
   hunt: 'hunt --lock ./my-lock.ts --topology single --seed 1 --runs 20 --clients 2 --time-limit 2s --careless --lease 500ms --hold 1.1x..1.4x --faults none',
+};
+/** How each user comes to a clone with a lock in it: by all commands of the README, or by the first of them. */
+const CLONED = {
+  readme:
+    'node /support/newcomer.mjs --from /repository --in /tmp/found --part readme >out 2>&1; echo "=== readme ended with $?"; cat out; cd /tmp/found/lock-torture || exit',
+  sentinel:
+    'git clone --quiet /repository clone; cd clone || exit; cp examples/vitest/my-lock.ts .; npm run torture -- --topology sentinel >out 2>&1; echo "=== sentinel ended with $?"; cat out',
 };
 
 async function inContainer(user: string, script: string, onTestFinished: TestContext['onTestFinished']) {
@@ -46,26 +53,20 @@ describe(
   skipWhere(isNamed ? undefined : 'no image with nothing but Node.js'),
   () => {
     it.concurrent.for([
-      ['root', '0:0'],
-      ['an ordinary user', '54323:54323'],
+      ['root', '0:0', 'sentinel', '1', /^VIOLATED: not safe on sentinel/m],
+      ['an ordinary user', '54323:54323', 'readme', '0', /./],
     ] as const)(
       'is enough for %s: the README’s commands, other topologies, hunts',
       { timeout: WITHIN_MS },
-      async ([, user], { onTestFinished }) => {
+      async ([, user, first, status, says], { onTestFinished }) => {
         const told = Object.entries(COMMANDS).map(
           ([name, flags]) => `npm run torture -- ${flags} >out 2>&1; echo "=== ${name} ended with $?"; cat out`,
         );
-        const { output } = await inContainer(
-          user,
-          `node /support/newcomer.mjs --from /repository --in /tmp/found --part readme >out 2>&1; echo "=== readme ended with $?"; cat out
-       cd /tmp/found/lock-torture || exit
-       ${told.join('\n')}`,
-          onTestFinished,
-        );
+        const { output } = await inContainer(user, [CLONED[first], ...told].join('\n'), onTestFinished);
         const came = new Map(
           [...output.matchAll(EACH)].map(([, name, status, text]) => [name, { status, text: text! }]),
         );
-        expect(came.get('readme')?.status, output).toBe('0');
+        expect(came.get(first), output).toEqual({ status, text: expect.stringMatching(says) });
         expect(came.get('redlock')?.text, output).toContain('in virtual time');
         // A sound lock, whose deployment may be struck in a way that nothing survives.
         expect(came.get('redlock')?.text, output).toMatch(/^(HELD|VIOLATED|CANNOT TELL)/m);
