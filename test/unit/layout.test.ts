@@ -72,6 +72,29 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   docker: ['harness/vocabulary', 'harness/runtimes'],
 };
 
+/**
+ * What the sweep over holds and the linearizability checker both stand on: what is wrong here, neither sees of the other. Each that
+ * decides anything has tests that use neither (test/unit/harness/record/facts/, shared-facts.test.ts first).
+ */
+const SHARED: readonly string[] = [
+  // What a client's own stamps are worth, how much of a lease is certain, and what is known of an acquire that was given up.
+  'harness/record/facts/operations.ts',
+  'harness/record/facts/margin.ts',
+  'harness/record/facts/lease-kind.ts',
+  'harness/record/facts/given-up.ts',
+  // The record in columns, read and sorted.
+  'harness/record/history-columns.ts',
+  'harness/record/history-table.ts',
+  'harness/record/column-table.ts',
+  'harness/record/columns.ts',
+  'harness/record/schemas/other-services.ts',
+  'harness/record/facts/by-key.ts',
+  'harness/record/facts/first-index.ts',
+  'harness/record/facts/nearly-sorted.ts',
+  'harness/record/facts/once.ts',
+  'harness/record/facts/words.ts',
+];
+
 interface Source {
   path: string;
   text: string;
@@ -195,6 +218,31 @@ describe('names', () => {
     const a = { path: 'reports/a.ts', text: 'export interface Row {}' };
     const b = { path: 'cli/b.ts', text: 'export async function Row() {}' };
     expect(severalMeanings([a, b])).toEqual(['Row: reports/a.ts, cli/b.ts']);
+  });
+});
+
+describe('the two procedures that decide exclusion', () => {
+  /** All that a file imports, itself or through others. */
+  const reached = (path: string, seen = new Set<string>()): Set<string> => {
+    if (seen.has(path) || path.startsWith('harness/vocabulary/')) return seen;
+    seen.add(path);
+    for (const next of importsOf({ path, text: readFileSync(join(ROOT, path), 'utf8') })) reached(next, seen);
+    return seen;
+  };
+  const bySweep = new Set(
+    ['harness/record/facts/holds.ts', 'harness/record/facts/overlaps.ts'].flatMap((path) => [...reached(path)]),
+  );
+  const byLinearizability = reached('checkers/linearizability/decide-held.ts');
+
+  test('share nothing that is listed nowhere', () => {
+    expect([...byLinearizability].filter((path) => bySweep.has(path)).sort()).toEqual([...SHARED].sort());
+  });
+
+  test('are not of each other', () => {
+    const sweeps = ['holds', 'overlaps', 'renewals'].map((name) => `harness/record/facts/${name}.ts`);
+    expect(sweeps.filter((path) => !bySweep.has(path))).toEqual([]);
+    expect(sweeps.filter((path) => byLinearizability.has(path))).toEqual([]);
+    expect([...bySweep].filter((path) => path.startsWith('checkers/'))).toEqual([]);
   });
 });
 

@@ -1,6 +1,6 @@
 /** The sweep over holds and the linearizability checker: alike on any run, and told where one of them is broken. */
 import fc from 'fast-check';
-import { describe, expect, it, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { mutualExclusion } from '../../../../checkers/exclusion/mutual-exclusion.js';
 import { historyOf } from '../../../../harness/record/history-table.js';
 import type { LockModel } from '../../../../harness/vocabulary/protocol.js';
@@ -34,5 +34,4 @@ test.each(MODELS)('of any run of a lock of kind %o both say the same', (model) =
   );
   // Agreeing about nothing would be cheap.
   expect(Math.min(seen.keys / 10, seen.broken)).toBeGreaterThan(15);
-  console.log(seen);
 });

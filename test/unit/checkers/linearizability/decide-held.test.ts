@@ -1,0 +1,75 @@
+/** The reading of the classes, told: what ends a hold, how long a lease certainly runs, and who acts on after it. */
+import { describe, expect, it } from 'vitest';
+import { decideHeld } from '../../../../checkers/linearizability/decide-held.js';
+import { Story } from '../build.js';
+
+/** `leased/acted` of the only key. */
+function decided(story: Story): string {
+  const [one, ...others] = decideHeld(story.input());
+  expect(others).toEqual([]);
+  return `${one!.leased.verdict}/${one!.acted.verdict}`;
+}
+
+/** c1 is granted the key at 1 s, with a lease of 5 s, and c2 at `atS`. */
+const then = (atS: number, tell: (story: Story) => Story = (story) => story) =>
+  decided(
+    tell(new Story().grant('c1', 1, { grantSent: 1 })).grant('c2', atS, { sent: atS, began: atS, grantSent: atS }),
+  );
+
+describe('a hold', () => {
+  it('ends where its release began, whatever came of it', () => {
+    for (const end of [{}, { reason: 'unreachable' }, { type: 'info' }, { type: 'never' }] as const) {
+      expect(then(3.1, (story) => story.release('c1', 3, end))).toBe('valid/valid');
+      expect(then(2.9, (story) => story.release('c1', 3, end))).toBe('invalid/invalid');
+    }
+  });
+
+  it('ends where its client was told that it is lost, and where that went down', () => {
+    expect(then(3.1, (story) => story.lost('c1', 3))).toBe('valid/valid');
+    expect(then(2.9, (story) => story.lost('c1', 3))).toBe('invalid/invalid');
+    expect(then(3.1, (story) => story.down('c1', 3))).toBe('valid/valid');
+    expect(then(2.9, (story) => story.down('c1', 3))).toBe('invalid/invalid');
+  });
+
+  it('ends with its lease, less the margin; who acts on for longer than the margin holds on', () => {
+    // A thousandth of 5 s, and 2 ms.
+    expect(then(5.992, (story) => story.release('c1', 5.999))).toBe('invalid/invalid');
+    expect(then(5.994, (story) => story.release('c1', 6.006))).toBe('valid/valid');
+    expect(then(6.001, (story) => story.release('c1', 6.0069))).toBe('valid/valid');
+    expect(then(6.001, (story) => story.release('c1', 6.0071))).toBe('valid/invalid');
+  });
+
+  it('is renewed from when the renewal was sent; one that came too late mends nothing', () => {
+    const renewed = (sentS: number) => (story: Story) => story.renewed('c1', sentS).release('c1', 12);
+    expect(then(8.9, renewed(4))).toBe('invalid/invalid');
+    expect(then(9.1, renewed(4))).toBe('valid/invalid');
+    expect(then(9.1, renewed(6.1))).toBe('valid/invalid');
+  });
+
+  it('of an acquire that is not known to have been granted is none', () => {
+    const story = new Story().acquire('c1', [1, 2], { type: 'info' }).grant('c2', 3);
+    expect(decided(story)).toBe('valid/valid');
+  });
+});
+
+describe('a grant', () => {
+  it('is impossible throughout the hold of another, though its own hold proves nothing', () => {
+    const story = new Story()
+      .grant('c1', 1)
+      .grant('c2', 3, { sent: 2, began: 2, grantSent: 2 })
+      .lost('c2', 2.5)
+      .release('c1', 4);
+    expect(decided(story)).toBe('invalid/invalid');
+  });
+
+  it('to its owner once more, for writing, is not decided', () => {
+    const story = new Story()
+      .promised({ kind: 'read-write' })
+      .grant('c1', 1, { mode: 'read' })
+      .grant('c1', 2, { mode: 'write' });
+    expect(decided(story)).toBe('unknown/unknown');
+    expect(decideHeld(story.input())[0]!.leased.why).toEqual([
+      'a client was granted it for writing while it had it already',
+    ]);
+  });
+});
