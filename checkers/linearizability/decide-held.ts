@@ -8,7 +8,7 @@ import type { History } from '../../harness/vocabulary/history.js';
 import type { LockModel } from '../../harness/vocabulary/protocol.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import { decide } from './decide.js';
-import { type HeldAs, type HeldKey, heldHistory, heldKeys } from './held.js';
+import { type HeldAs, type HeldKey, heldHistory, heldKeys, isActedOnLate } from './held.js';
 import type { DecideOptions, Decision, Reading } from './types.js';
 import { BadLinearization } from './verify.js';
 
@@ -34,11 +34,10 @@ const READING: Reading = { failedReleaseEnds: false, leases: true, triesInform: 
 
 /** Decided once for each run that is judged. */
 export const decideHeld = once(({ history, model }: CheckInput): HeldVerdict[] =>
-  Array.from(heldKeys(history), (key) => ({
-    key: key.key,
-    leased: decideAs(history, key, model, 'leased'),
-    acted: decideAs(history, key, model, 'acted'),
-  })),
+  Array.from(heldKeys(history), (key) => {
+    const leased = decideAs(history, key, model, 'leased');
+    return { key: key.key, leased, acted: isActedOnLate(key) ? decideAs(history, key, model, 'acted') : leased };
+  }),
 );
 
 function decideAs(history: History, key: HeldKey, model: LockModel, as: HeldAs): HeldDecision {

@@ -15,6 +15,7 @@ import { byKey } from '../../harness/record/facts/by-key.js';
 import { wasGivenUp } from '../../harness/record/facts/given-up.js';
 import { grantedMs, leaseKindOf } from '../../harness/record/facts/lease-kind.js';
 import { leaseMarginNs } from '../../harness/record/facts/margin.js';
+import { sortNearlySorted } from '../../harness/record/facts/nearly-sorted.js';
 import { attemptSentNs, ownStamp, trustedClients } from '../../harness/record/facts/operations.js';
 import { OPERATION_COLUMNS } from '../../harness/record/history-columns.js';
 import { MODE, NOTICE, OP, OUTCOME } from '../../harness/record/history-table.js';
@@ -85,46 +86,64 @@ export function* heldKeys(history: History): Generator<HeldKey> {
   }
 }
 
+/** Whether it is another history as `acted` than as `leased`. */
+export function isActedOnLate({ tenures }: HeldKey): boolean {
+  return tenures.some(isLate);
+}
+
 /** The key as a history of acquires and of releases of unknown outcome, in the order of their calls. */
 export function heldHistory({ operations: ops }: History, { key, tenures }: HeldKey, as: HeldAs): KeyHistory {
-  const parts = tenures.flatMap((tenure): Part[] => {
-    const { row, callNs, returnNs, endNs, leaseNs, leasedUntilNs, leaseOverNs, marginNs } = tenure;
-    const leased = { row, callNs, returnNs, leaseNs, endNs: Math.max(callNs, Math.min(endNs, leasedUntilNs)) };
-    if (as === 'leased' || endNs - leaseOverNs <= marginNs) return [leased];
-    const sinceNs = Math.max(returnNs, leaseOverNs);
-    const onNs = { callNs: sinceNs, returnNs: sinceNs, leaseNs: Number.POSITIVE_INFINITY, endNs };
-    return sinceNs < endNs ? [leased, { row, ...onNs }] : [leased];
+  const parts = tenures.map((tenure): Part => {
+    const { row, callNs, returnNs, endNs, leaseNs, leasedUntilNs } = tenure;
+    return { row, callNs, returnNs, leaseNs, endNs: Math.max(callNs, Math.min(endNs, leasedUntilNs)) };
   });
-  // Of one instant the acquire is the first.
-  const steps = parts
-    .flatMap((part) => [
-      { part, isEnd: false, atNs: part.callNs },
-      { part, isEnd: true, atNs: part.endNs },
-    ])
-    .sort((a, b) => a.atNs - b.atNs || Number(a.isEnd) - Number(b.isEnd) || a.part.row - b.part.row);
-  const grantedAt = new Map(steps.flatMap(({ part, isEnd }, at) => (isEnd ? [] : [[part, at] as const])));
-  const column = (ofGrant: (part: Part) => number, ofEnd: number) =>
-    steps.map(({ part, isEnd }) => (isEnd ? ofEnd : ofGrant(part)));
-  const never = Number.POSITIVE_INFINITY;
+  if (as === 'acted') {
+    for (const { row, returnNs, leaseOverNs, endNs } of tenures.filter(isLate)) {
+      const sinceNs = Math.max(returnNs, leaseOverNs);
+      parts.push({ row, callNs: sinceNs, returnNs: sinceNs, leaseNs: Number.POSITIVE_INFINITY, endNs });
+    }
+  }
+  const count = parts.length;
+  // Each grant and its end beside each other: then they are nearly in order.
+  const part = (step: number) => parts[step >> 1]!;
+  const isEnd = (step: number) => (step & 1) === 1;
+  const atNs = Float64Array.from({ length: 2 * count }, (_, step) =>
+    isEnd(step) ? part(step).endNs : part(step).callNs,
+  );
+  // Of one instant the acquires are the first.
+  const steps = Int32Array.from(atNs, (_, step) => step);
+  sortNearlySorted(
+    steps,
+    (a, b) => atNs[a]! - atNs[b]! || Number(isEnd(a)) - Number(isEnd(b)) || part(a).row - part(b).row,
+  );
+  const place = new Int32Array(2 * count);
+  steps.forEach((step, at) => {
+    place[step] = at;
+  });
   const operations: Operations = {
     ...rowsOf(
       OPERATION_COLUMNS,
       ops,
-      steps.map(({ part }) => part.row),
+      Array.from(steps, (step) => part(step).row),
     ),
-    op: Uint8Array.from(column(() => OP.acquire, OP.release)),
-    outcome: Uint8Array.from(column(() => OUTCOME.ok, OUTCOME.none)),
-    reason: new Int32Array(steps.length).fill(-1),
-    hold: Int32Array.from(steps, ({ part, isEnd }) => (isEnd ? grantedAt.get(part)! : -1)),
+    op: Uint8Array.from(steps, (step) => (isEnd(step) ? OP.release : OP.acquire)),
+    outcome: Uint8Array.from(steps, (step) => (isEnd(step) ? OUTCOME.none : OUTCOME.ok)),
+    reason: new Int32Array(2 * count).fill(-1),
+    hold: Int32Array.from(steps, (step) => (isEnd(step) ? place[step - 1]! : -1)),
   };
   return {
     key,
     operations,
     rows: Int32Array.from(steps, (_, at) => at),
-    callNs: Float64Array.from(steps, ({ atNs }) => atNs),
-    returnNs: Float64Array.from(column(({ returnNs }) => returnNs, never)),
-    leaseNs: Float64Array.from(column(({ leaseNs }) => leaseNs, never)),
+    callNs: Float64Array.from(steps, (step) => atNs[step]!),
+    returnNs: Float64Array.from(steps, (step) => (isEnd(step) ? Number.POSITIVE_INFINITY : part(step).returnNs)),
+    leaseNs: Float64Array.from(steps, (step) => (isEnd(step) ? Number.POSITIVE_INFINITY : part(step).leaseNs)),
   };
+}
+
+/** Whether its client acted on for longer than the margin after its lease was over. */
+function isLate({ returnNs, endNs, leaseOverNs, marginNs }: Tenure): boolean {
+  return endNs - leaseOverNs > marginNs && Math.max(returnNs, leaseOverNs) < endNs;
 }
 
 /** What the record says of each granted acquire. */

@@ -1,8 +1,8 @@
-/** What was measured, and whether the history can be explained at all: tables beside the verdict, which decide nothing. */
+/** What was measured, and what the second procedure and other readings say of the same history. */
 
-import { count, durationOfMs } from '../../harness/record/facts/words.js';
+import { count, durationOfMs, plural } from '../../harness/record/facts/words.js';
 import { clipped } from '../../harness/record/schemas/foreign-text.js';
-import type { Measurement } from '../../harness/vocabulary/verdict.js';
+import type { Measurement, ReadingResult, SecondProcedure } from '../../harness/vocabulary/verdict.js';
 import type { ReportInput } from '../input.js';
 import { type Markup, markup } from '../markup.js';
 import { VERDICT_CLASS } from './tables.js';
@@ -80,13 +80,45 @@ function heading(name: string): string {
   return unit === undefined ? words : `${words}, ${unit === 'Ms' ? 'ms' : '%'}`;
 }
 
+/** Of each reading, why it may say otherwise than the verdict. */
+const DIFFERS: Record<string, string> = {
+  strict: 'Here no lease ends, and a client that died, or whose release was refused, still holds.',
+  'failed-release-ends': 'As strict, but a release that was answered "not yours" ends the hold.',
+  lease:
+    'Here a lease ends a hold that was not released; one whose release reached no server stands until its lease has run, while for the verdict its client has stopped.',
+};
+
+/** What the two procedures that decide exclusion say, and then the history under other readings. */
 export function readingsSection({ results }: ReportInput): Markup {
-  if (results.readings.length === 0) return markup``;
-  const rows = results.readings.map(
+  const second = results.checkers.find(({ checker }) => checker === 'mutual-exclusion')?.second;
+  if (!second && results.readings.length === 0) return markup``;
+  return markup`<h2 id="readings">Decided by two procedures</h2>${second ? twoProcedures(second) : undefined}${results.readings.length > 0 ? otherReadings(results.readings) : undefined}`;
+}
+
+function twoProcedures({ agreed, open, disagreed }: SecondProcedure): Markup {
+  const of = agreed + open.length + disagreed.length;
+  const state = disagreed.length > 0 ? 'bad' : open.length > 0 ? 'doubt' : 'good';
+  const answer =
+    disagreed.length > 0
+      ? 'they disagree'
+      : of === 0
+        ? 'nothing was granted'
+        : open.length > 0
+          ? 'one procedure only'
+          : 'one answer';
+  return markup`<p><span class="state ${state}">${answer}</span> Exclusion and stale holders are decided twice: by a sweep over all holds, and by the linearizability checker, which shares neither the holds nor the sweep. They say the same of ${count(agreed)} of ${plural(of, 'key')}.</p>${items(disagreed)}${open.length > 0 ? markup`<p class="note">Of these only the sweep decided:</p>${items(open)}` : undefined}`;
+}
+
+function items(texts: readonly string[]): Markup | undefined {
+  const shown = texts.slice(0, 20).map((text) => markup`<li>${clipped(text, 1_200)}</li>`);
+  return texts.length > 0 ? markup`<ul>${shown}</ul>` : undefined;
+}
+
+function otherReadings(readings: readonly ReadingResult[]): Markup {
+  const rows = readings.map(
     (one) =>
-      markup`<tr><td class="nowrap">${one.title}</td><td class="nowrap"><span class="state ${VERDICT_CLASS[one.verdict] ?? 'doubt'}">${one.verdict}</span></td><td>${count(one.found)}</td><td>${one.procedure}</td><td>${[...one.proofs, ...one.notes].slice(0, 4).map((text) => markup`<p>${clipped(text, 600)}</p>`)}</td></tr>`,
+      markup`<tr><td class="nowrap">${one.title}</td><td class="nowrap"><span class="state ${VERDICT_CLASS[one.verdict] ?? 'doubt'}">${one.verdict}</span></td><td>${count(one.found)}</td><td>${one.procedure}</td><td>${[DIFFERS[one.reading], ...one.proofs, ...one.notes].slice(0, 4).map((text) => (text ? markup`<p>${clipped(text, 600)}</p>` : undefined))}</td></tr>`,
   );
-  return markup`<h2 id="readings">Can the history be explained at all?</h2>
-<p class="note">Linearizability, under each reading of what a history leaves open. It asks for more than the verdict does: here a client that died, or whose release was refused, still holds; and strictly there are no leases. So a run can have held although one of these finds something that did no harm.</p>
-<div class="scroll"><table><thead><tr><th>reading</th><th>verdict</th><th>findings</th><th>decided by</th><th>the first of them</th></tr></thead><tbody>${rows}</tbody></table></div>`;
+  return markup`<details><summary>The same history under other readings, which ask for more than the verdict does</summary>
+<div class="scroll"><table><thead><tr><th>reading</th><th>verdict</th><th>findings</th><th>decided by</th><th>why it may differ, and the first findings</th></tr></thead><tbody>${rows}</tbody></table></div></details>`;
 }

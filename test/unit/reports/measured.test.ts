@@ -1,5 +1,5 @@
-import { expect, it } from 'vitest';
-import type { CheckerResult } from '../../../harness/vocabulary/verdict.js';
+import { describe, expect, it } from 'vitest';
+import type { CheckerResult, SecondProcedure } from '../../../harness/vocabulary/verdict.js';
 import { htmlReport } from '../../../reports/html.js';
 import type { ReportInput } from '../../../reports/input.js';
 import { sampleInput } from './sample.js';
@@ -49,19 +49,45 @@ it('says where to find rows that are left out', () => {
   expect(page).toContain('10 further rows are in <code>results.json</code>');
 });
 
-it('shows what each reading says, beside the verdict', () => {
+describe('what two procedures decided', () => {
   const input = sampleInput();
-  const reading = {
-    reading: 'strict',
-    title: 'strict',
-    verdict: 'invalid' as const,
-    procedure: 'cores',
-    found: 2_000,
-    proofs: ['c1 certainly held <it>'],
-    notes: [],
+  const page = (second: SecondProcedure) => {
+    const checkers = [
+      { checker: 'mutual-exclusion', verdict: 'valid' as const, notes: [], violations: [], stats: {}, second },
+    ];
+    return htmlReport({ ...input, results: { ...input.results, checkers } });
   };
-  const page = htmlReport({ ...input, results: { ...input.results, readings: [reading] } });
-  expect(page).toContain('<span class="state bad">invalid</span></td><td>2,000</td><td>cores</td>');
-  expect(page).toContain('c1 certainly held &lt;it&gt;');
-  expect(htmlReport(input)).not.toContain('id="readings"');
+
+  it('is one answer where they agree on every key', () => {
+    const told = page({ agreed: 8, open: [], disagreed: [] });
+    expect(told).toContain('<span class="state good">one answer</span>');
+    expect(told).toContain('They say the same of 8 of 8 keys.');
+  });
+
+  it('names the keys that one decided alone, and what they disagree about', () => {
+    const alone = page({ agreed: 7, open: ['lock:1: too much to <search>'], disagreed: [] });
+    expect(alone).toContain('<span class="state doubt">one procedure only</span>');
+    expect(alone).toContain('<li>lock:1: too much to &lt;search&gt;</li>');
+    const disagreed = page({ agreed: 7, open: [], disagreed: ['two procedures disagree about exclusion'] });
+    expect(disagreed).toContain('<span class="state bad">they disagree</span>');
+    expect(disagreed).toContain('<li>two procedures disagree about exclusion</li>');
+  });
+
+  it('is followed by other readings, folded, each with why it may differ', () => {
+    const reading = {
+      reading: 'strict',
+      title: 'strict',
+      verdict: 'invalid' as const,
+      procedure: 'cores',
+      found: 2_000,
+      proofs: ['c1 certainly held <it>'],
+      notes: [],
+    };
+    const told = htmlReport({ ...input, results: { ...input.results, readings: [reading] } });
+    expect(told).toContain('<span class="state bad">invalid</span></td><td>2,000</td><td>cores</td>');
+    expect(told).toMatch(
+      /<details><summary>The same history under other readings.*<p>Here no lease ends, .*c1 certainly held &lt;it&gt;/s,
+    );
+    expect(htmlReport(input)).not.toContain('id="readings"');
+  });
 });
