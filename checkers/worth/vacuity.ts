@@ -14,7 +14,7 @@ import {
 import { firstIndex } from '../../harness/record/facts/first-index.js';
 import { type Holds, holdsOf } from '../../harness/record/facts/holds.js';
 import { sortNearlySorted } from '../../harness/record/facts/nearly-sorted.js';
-import { listed, plural } from '../../harness/record/facts/words.js';
+import { duration, listed, moment, plural } from '../../harness/record/facts/words.js';
 import { OP, OUTCOME } from '../../harness/record/history-table.js';
 import type { History, Observations, RareObservation } from '../../harness/vocabulary/history.js';
 import type { Checker, CheckInput, LeastHolds } from '../../harness/vocabulary/run.js';
@@ -43,9 +43,11 @@ function findWhatIsUntested(input: CheckInput): CheckerFindings {
       ? ['no fault was in force while a lock that it concerns was held']
       : []),
   ];
+  const still = stoodStill(input.history);
+  if (still?.isTooLong) reasons.push(still.text);
   return {
     verdict: reasons.length > 0 ? 'unknown' : 'valid',
-    notes: reasons,
+    notes: still && !still.isTooLong ? [...reasons, still.text] : reasons,
     violations: [],
     stats: {
       holds: proven(holds),
@@ -127,6 +129,41 @@ function fewerThanAsked(counts: Required<LeastHolds>, { config: { atLeast }, pla
       ? fewer(counts.struckHolds, atLeast?.struckHolds, 'struck hold', '--min-struck-holds')
       : []),
   ];
+}
+
+/** As much of a run, or less than a second of it, a busy machine may take without a word. */
+const STILL_UNTOLD = 0.02;
+const STILL_UNTOLD_NS = 1e9;
+/**
+ * With more of it the run proves nothing. A harness that stands still asks for nothing, and strikes late: a run is told as one of so many
+ * seconds, and then had less than three quarters of them.
+ */
+const STILL_AT_MOST = 0.25;
+
+/** For how long the harness stood still while clients worked; undefined: not for long enough to be told. */
+function stoodStill({ rare, endNs }: History): { text: string; isTooLong: boolean } | undefined {
+  const began = rare.find((event) => event.type === 'phase');
+  const healed = rare.find((event) => event.type === 'phase' && event.phase === 'heal');
+  const [fromNs, untilNs] = [began?.atNs ?? 0, healed?.atNs ?? endNs];
+  let stillNs = 0;
+  let firstNs = Number.POSITIVE_INFINITY;
+  let sinceNs = fromNs;
+  const stalls = rare.flatMap((event) =>
+    event.type === 'disturbance' && event.disturbance === 'harness-stall' ? [event] : [],
+  );
+  // What two looks tell of the same time counts once.
+  for (const { beganNs, ms } of stalls.sort((a, b) => a.beganNs - b.beganNs)) {
+    const endedNs = Math.min(untilNs, beganNs + ms * 1e6);
+    if (endedNs <= sinceNs) continue;
+    firstNs = Math.min(firstNs, Math.max(fromNs, beganNs));
+    stillNs += endedNs - Math.max(sinceNs, beganNs);
+    sinceNs = endedNs;
+  }
+  const wholeNs = untilNs - fromNs;
+  if (stillNs < STILL_UNTOLD_NS || stillNs < STILL_UNTOLD * wholeNs) return undefined;
+  const isTooLong = stillNs > STILL_AT_MOST * wholeNs;
+  const text = `the harness stood still for ${duration(stillNs)} of ${duration(wholeNs)}, from ${moment(firstNs)} on`;
+  return { text: isTooLong ? `${text}: what it has seen proves nothing` : text, isTooLong };
 }
 
 function noContention(holds: Holds, contended: number): string[] {

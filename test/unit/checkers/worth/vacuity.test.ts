@@ -43,6 +43,26 @@ describe('too little', () => {
     expect(judged(turns().configured({ atLeast: { struckHolds: 50 } })).verdict).toBe('valid');
   });
 
+  it('nor does a run of which the harness stood still for more than a quarter; of less it is told', () => {
+    // Twelve holds in 13 s.
+    const still = (...stalls: [at: number, ms: number][]) => {
+      const story = turns(12);
+      for (const [at, ms] of stalls) story.disturbed(at, 'harness-stall', ms);
+      return judged(story);
+    };
+    expect(still([4, 900])).toMatchObject({ verdict: 'valid', notes: [] });
+    const told = still([4, 1_500]);
+    expect(told).toMatchObject({ verdict: 'valid' });
+    expect(told.notes).toEqual([
+      expect.stringMatching(/^the harness stood still for 1\.5 s of 1\d\.\d+ s, from \S+ s on$/),
+    ]);
+    const tooLong = still([5, 2_000], [7, 2_000], [7.1, 1_000]);
+    expect(tooLong.verdict).toBe('unknown');
+    expect(tooLong.notes).toEqual([
+      expect.stringMatching(/stood still for 4 s of .* on: what it has seen proves nothing$/),
+    ]);
+  });
+
   it('nor does a lock that no other client wanted', () => {
     const alone = new Story();
     for (let n = 0; n < 12; n++) alone.grant(n % 2 ? 'c1' : 'c2', n + 1).release(n % 2 ? 'c1' : 'c2', n + 1.5);
