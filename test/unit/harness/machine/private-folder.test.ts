@@ -45,7 +45,7 @@ describe('privateFolder', () => {
     expect(readdirSync(parent)).toEqual([]);
   });
 
-  it.runIf(process.geteuid?.() === 0)("leaves another user's alone, in a folder that all share", async () => {
+  it("leaves another user's alone, in a folder that all share", { tags: ['root'] }, async () => {
     const theirs = leaveFolder(`tmp-${NAMESPACE}-${await deadPid()}-1-abc`);
     chownSync(join(parent, theirs), 12_345, 12_345);
     privateFolder(parent)[Symbol.dispose]();

@@ -84,7 +84,7 @@ describe('the cache folder', () => {
     );
   });
 
-  it.runIf(process.geteuid?.() === 0)('is refused where it is the home of the user who became root', () => {
+  it('is refused where it is the home of the user who became root', { tags: ['root'] }, () => {
     const cache = join(folder, '.cache', 'lock-torture');
     mkdirSync(cache, { recursive: true });
     chownSync(cache, 12_345, 12_345);
