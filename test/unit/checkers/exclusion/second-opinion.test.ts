@@ -131,3 +131,17 @@ describe('counts a lease from any instant between its request and its answer', (
     expect(isImpossibleOverlap(beside(fromMs), { kind: 'mutex' })).toBe(impossible);
   });
 });
+
+it.each([
+  ['read', 'read', false],
+  ['read', 'write', true],
+  ['write', 'read', true],
+] as const)('a hold to %s beside one to %s: impossible is %s', (mode, other, impossible) => {
+  const held = (client: string, id: number, how: 'read' | 'write'): Hold => ({
+    ...{ client, key: 'lock:0', id, fromNs: id * MS, untilNs: 100 * MS, endedBy: 'release', grantSentNs: id * MS },
+    ...{ leaseMs: 5_000, leaseEndNs: 5_000 * MS, mode: how, evidence: [id] },
+  });
+  const [first, second] = [held('c1', 1, mode), held('c2', 2, other)];
+  const overlap: Overlap = { class: 'exclusion', first, second, others: [], fromNs: 2 * MS, untilNs: 100 * MS };
+  expect(isImpossibleOverlap(overlap, { kind: 'read-write' })).toBe(impossible);
+});
