@@ -275,8 +275,12 @@ const CHANGED: Record<string, { why: string; differences: string[] }> = {
       'fifo: liveness (fifo-inversion) of lock:0, 3940490639–4129403077 ns, lines 205 206 216 219 273: unexplained → granted-past-queue',
     ],
   },
+  'stood-still-fair': {
+    why: 'the harness stood still for more than a quarter of it, and that proves nothing',
+    differences: ['reasons: 3 → 4', 'vacuity: valid → unknown'],
+  },
   'stood-still-queue-jumper': {
-    why: 'as canary-queue-jumper: the server had the place all the time',
+    why: 'as canary-queue-jumper: the server had the place all the time; and the harness stood still for more than a quarter of it',
     differences: [
       'fifo: liveness (fifo-inversion) of lock:0, 8683313520–8749254314 ns, lines 13 22 34 36 43: unexplained → granted-past-queue',
       'fifo: liveness (fifo-inversion) of lock:0, 8683313520–8834715709 ns, lines 14 23 34 36 49: unexplained → granted-past-queue',
@@ -288,6 +292,8 @@ const CHANGED: Record<string, { why: string; differences: string[] }> = {
       'fifo: liveness (fifo-inversion) of lock:0, 13751281865–13763579892 ns, lines 280 283 293 296 300: unexplained → granted-past-queue',
       'fifo: liveness (fifo-inversion) of lock:0, 13751281865–13776263614 ns, lines 282 285 293 296 305: unexplained → granted-past-queue',
       'fifo: liveness (fifo-inversion) of lock:0, 13751281865–13785268926 ns, lines 286 288 293 296 310: unexplained → granted-past-queue',
+      'reasons: 0 → 1',
+      'vacuity: valid → unknown',
     ],
   },
   'scenario-swapped-arguments': {
