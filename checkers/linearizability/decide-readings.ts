@@ -18,7 +18,16 @@ import type { LockModel } from '../../harness/vocabulary/protocol.js';
 import { decide } from './decide.js';
 import { keyHistoriesOf } from './key-histories.js';
 import { refusedForHolder } from './models/answers.js';
-import type { DecideOptions, Decision, KeyHistory, Reading, SearchBudget, Witness, WitnessKind } from './types.js';
+import type {
+  DecideKey,
+  DecideOptions,
+  Decision,
+  KeyHistory,
+  Reading,
+  SearchBudget,
+  Witness,
+  WitnessKind,
+} from './types.js';
 
 export type ReadingName = 'strict' | 'tries-inform' | 'failed-release-ends' | 'lease';
 
@@ -90,6 +99,8 @@ export interface ReadingOptions {
   /** Witnesses to give for each reading at most; all are counted. */
   witnesses: number;
   search: SearchBudget;
+  /** Decides one key; absent: as where each release names its hold. */
+  decideKey?: DecideKey;
   /** Readings to leave out. */
   without?: readonly ReadingName[];
   /** So many findings of each key are classed by kind; each costs a second opinion. */
@@ -113,7 +124,7 @@ function decideReading(
   keys: readonly KeyHistory[],
   model: LockModel,
   name: ReadingName,
-  { witnesses, search, countedByKind = COUNTED_BY_KIND, between }: ReadingOptions,
+  { witnesses, search, decideKey = decide, countedByKind = COUNTED_BY_KIND, between }: ReadingOptions,
 ): ReadingVerdict {
   const { title, reading, accuses } = READINGS[name];
   const decideOptions: DecideOptions = { witnesses: Math.max(witnesses, countedByKind), search };
@@ -124,7 +135,7 @@ function decideReading(
   const byKind: ReadingVerdict['byKind'] = {};
   let found = 0;
   for (const history of keys) {
-    const decision = decide(history, model, reading, decideOptions);
+    const decision = decideKey(history, model, reading, decideOptions);
     verdicts.add(decision.verdict);
     procedures.add(decision.procedure);
     found += decision.found;

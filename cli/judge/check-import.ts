@@ -2,6 +2,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { decideByOwner } from '../../checkers/linearizability/by-owner/decide-by-owner.js';
 import {
   decideReadings,
   READINGS,
@@ -99,7 +100,12 @@ export async function checkHistory(file: string, flags: ImportFlags & { json: bo
     throw new UsageError('--lease is for histories that do not tell their leases, and this one does');
   const { history } = imported;
   const model = flags.model ? { ...flags.model, why: 'as --model says' } : guessedModel(history);
-  const readings = decideReadings(history, model, { witnesses: WITNESSES, search: SEARCH });
+  const readings = decideReadings(history, model, {
+    witnesses: WITNESSES,
+    search: SEARCH,
+    // A record of this project's own says which hold each release ends.
+    ...(imported.format === 'own' ? {} : { decideKey: decideByOwner }),
+  });
   const chosen = chooseVerdict(readings, flags.reading ?? 'strict', imported);
   const input = {
     file: relative(flags.cwd, file) || file,

@@ -64,7 +64,7 @@ export type HistoryBody =
       hold?: number;
       leaseMs?: number;
       waitMs?: number;
-      /** Of an acquire of a read-write lock: `read` shares. Absent: exclusive. */
+      /** Of an acquire of a read-write lock: `read` shares. Absent: exclusive. Of a release only in histories recorded elsewhere. */
       mode?: LockMode;
       /** Of a write: what is to be stored. */
       value?: number;

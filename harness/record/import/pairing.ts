@@ -2,7 +2,8 @@
  * From events in order to a `History`: pairs completions with invokes, and releases with the acquires whose holds they end.
  *
  * It promises that whatever was recorded is in the history: a release by a client that holds nothing too, which is then of
- * no hold. What cannot be (a completion without an invoke, a second invoke while the first is open) is an error with its
+ * no hold. No recorded release says which hold it ended; the latest is named here, and where another may be meant, whoever
+ * judges the history has to leave it open (`checkers/linearizability/by-owner/`). What cannot be (a completion without an invoke, a second invoke while the first is open) is an error with its
  * line. A client that goes on after an operation of unknown outcome keeps its name, though Jepsen itself would give it
  * another: tests exist that release on behalf of a process that has crashed, and a new name would make a stranger of it.
  */
@@ -123,7 +124,7 @@ class Pairing {
       key: this.keyName(key),
       hold,
       leaseMs: isAcquire ? this.options.leaseMs : undefined,
-      mode: isAcquire ? MODES[events.column.mode.at(row)] : undefined,
+      mode: MODES[events.column.mode.at(row)],
     };
   }
 
@@ -189,9 +190,10 @@ class Pairing {
 const [OP_NAMES, TYPE_NAMES] = [wordsOf(OP), wordsOf(TYPE)];
 const MODES: readonly (LockMode | undefined)[] = wordsOf(MODE).map((mode) => (mode === 'exclusive' ? undefined : mode));
 
-/** The latest that is still held; of that mode, where the release says one. */
+/** The latest that is still held; of that mode, where the release says one. Other modes than `read` exclude, all alike. */
 function holdToRelease(held: readonly Acquired[], mode: number): number | undefined {
-  return held.findLast((acquired) => mode === MODE.exclusive || acquired.mode === mode)?.id;
+  return held.findLast((acquired) => mode === MODE.exclusive || (acquired.mode === MODE.read) === (mode === MODE.read))
+    ?.id;
 }
 
 function forget(held: Acquired[], id: number | undefined): void {

@@ -147,6 +147,40 @@ describe('the verdict of each fixture under each reading', () => {
   });
 });
 
+describe('whose hold a release ended is left open', () => {
+  const judged = (...events: string[]) => {
+    const file = join(folder, 'open.edn');
+    const lines = events.map((one, at) => {
+      const [, process, type, f] = /^(\d)(\w+) (\w+)$/.exec(one)!;
+      return `{:process ${process} :type :${type} :f :${f} :time ${at}000000000 :index ${at}}`;
+    });
+    writeFileSync(file, lines.join('\n'));
+    return check(file);
+  };
+  const granted = (process: number) => [`${process}invoke acquire`, `${process}ok acquire`];
+  const released = (process: number) => [`${process}invoke release`, `${process}ok release`];
+
+  it('where an acquire of unknown outcome may never have taken effect', async () => {
+    const { status, said } = await judged(
+      ...granted(0),
+      ...['0invoke acquire', '0info acquire'],
+      ...[...released(0), ...granted(1)],
+    );
+    expect(said).toMatch(/^VALID under the reading "strict" \(exit status 0/);
+    expect(status).toBe(0);
+  });
+
+  it('and an overlap is found all the same', async () => {
+    const { status, said } = await judged(
+      ...granted(0),
+      ...['0invoke acquire', '0info acquire'],
+      ...[...released(0), ...granted(1), ...released(0)],
+    );
+    expect(status).toBe(1);
+    expect(said).toContain("explains the answer to process 0's release at 9.000 s, whichever hold each release ended");
+  });
+});
+
 describe('what is said', () => {
   it('of a finding: the proof, and the lines in the file', async () => {
     const { said } = await check('overlap.edn');

@@ -1,0 +1,128 @@
+/**
+ * All states in which the lock can be, event by event: just-in-time linearization (Lowe, "Testing for linearizability",
+ * 2017). Where an operation returns, only those states go on in which it has taken effect; others take effect before it as
+ * far as it needs them. Where no state goes on, the history up to there has no explanation.
+ *
+ * Costs a few steps for each operation, unless many clients' operations or many unknown outcomes can be combined: so it has
+ * a budget.
+ */
+import type { LockModel } from '../../../harness/vocabulary/protocol.js';
+import type { KeyHistory, Reading, SearchBudget } from '../types.js';
+import { Lock, type Ownership, START, type State, stateKey } from './steps.js';
+
+export type Reached =
+  | { verdict: 'valid' }
+  /** `row`: the operation at whose return nothing is possible. `since`: before this row no client held, whatever happened. */
+  | { verdict: 'invalid'; row: number; since: number }
+  | { verdict: 'unknown'; steps: number; explained: number };
+
+interface Configuration {
+  readonly state: State;
+  /** Rows that have been called and must take effect yet, in order. */
+  readonly pending: readonly number[];
+}
+
+export function frontierOf(
+  history: KeyHistory,
+  model: LockModel,
+  reading: Reading,
+  owners: Ownership,
+  budget: SearchBudget,
+): Reached {
+  return new Frontier(history, model, reading, owners, budget).reach();
+}
+
+class Frontier {
+  private readonly lock: Lock;
+  private configurations: Configuration[] = [{ state: START, pending: [] }];
+  private steps = 0;
+
+  constructor(
+    private readonly history: KeyHistory,
+    model: LockModel,
+    reading: Reading,
+    owners: Ownership,
+    private readonly budget: SearchBudget,
+  ) {
+    this.lock = new Lock(history, model, reading, owners);
+  }
+
+  reach(): Reached {
+    let explained = 0;
+    let since = 0;
+    for (const event of eventsOf(this.history, this.lock)) {
+      const row = event >> 1;
+      if (event % 2 === 0) {
+        if (this.isAtRest()) since = row;
+        this.called(row);
+        continue;
+      }
+      if (!this.returned(row)) return { verdict: 'unknown', steps: this.steps, explained };
+      if (this.configurations.length === 0) return { verdict: 'invalid', row, since };
+      explained++;
+    }
+    return { verdict: 'valid' };
+  }
+
+  /** Whether it is certain that nothing is held and nothing of unknown outcome was needed. */
+  private isAtRest(): boolean {
+    if (this.configurations.length !== 1) return false;
+    const { state, pending } = this.configurations[0]!;
+    return pending.length === 0 && state.holds.length === 0 && state.used.size === 0 && state.token === START.token;
+  }
+
+  private called(row: number): void {
+    if (this.lock.kindOf(row) === 'unknown') this.lock.callUnknown(row);
+    else this.configurations = this.configurations.map(({ state, pending }) => ({ state, pending: [...pending, row] }));
+  }
+
+  /** False where the budget ran out. */
+  private returned(row: number): boolean {
+    const untilNs = this.history.returnNs[row]!;
+    const met = new Set<string>();
+    const open: Configuration[] = [];
+    const reached: Configuration[] = [];
+    const meet = (one: Configuration) => {
+      const key = `${one.pending.join()}|${stateKey(one.state)}`;
+      if (met.has(key)) return;
+      met.add(key);
+      (one.pending.includes(row) ? open : reached).push(one);
+    };
+    this.configurations.forEach(meet);
+    while (open.length > 0) {
+      if (met.size > this.budget.configurations || this.steps > this.budget.steps) return false;
+      this.next(open.pop()!, untilNs, meet);
+    }
+    this.configurations = reached;
+    return true;
+  }
+
+  private next({ state, pending }: Configuration, untilNs: number, meet: (one: Configuration) => void): void {
+    const ready = pending.filter((row) => this.isReady(row, pending));
+    const eager = ready.find((row) => this.lock.isEager(state, row));
+    for (const row of eager === undefined ? ready : [eager]) {
+      this.steps++;
+      const rest = pending.filter((other) => other !== row);
+      for (const after of this.lock.step(state, row, untilNs)) meet({ state: after, pending: rest });
+    }
+    for (const after of this.lock.unasked(state, untilNs)) meet({ state: after, pending });
+  }
+
+  /** A client asks for one thing after the other, also where the file gives both the same time. */
+  private isReady(row: number, pending: readonly number[]): boolean {
+    const { client } = this.history.operations;
+    return !pending.some((other) => other < row && client[other] === client[row]);
+  }
+}
+
+/** Calls (twice the row) and returns (one more) in the order of time; at one time calls first, for equal stamps are concurrent. */
+function eventsOf({ rows, callNs, returnNs }: KeyHistory, lock: Lock): Float64Array {
+  const events: number[] = [];
+  for (const row of rows) {
+    const kind = lock.kindOf(row);
+    if (kind !== 'nothing') events.push(2 * row);
+    if (kind === 'must') events.push(2 * row + 1);
+  }
+  const nsOf = (event: number) => (event % 2 === 0 ? callNs : returnNs)[event >> 1]!;
+  return Float64Array.from(events).sort((a, b) => nsOf(a) - nsOf(b) || (a % 2) - (b % 2) || a - b);
+}
