@@ -323,6 +323,7 @@ Examples:
   npm run torture -- check store/latest                              a folder of Jepsen's
   npm run torture -- check history.edn --model reentrant:2
   npm run torture -- check history.jsonl --lease 5s --reading lease
+  npm run torture -- check history.json.gz --key value --owner holder-id
 
 Exit status: 0 it can be explained, 1 it cannot, 2 cannot tell, 3 it could not be read.
 `;

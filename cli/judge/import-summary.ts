@@ -7,7 +7,7 @@ import { OP, OUTCOME } from '../../harness/record/history-table.js';
 import type { Imported, Place } from '../../harness/record/import/index.js';
 import { visible } from '../../harness/record/schemas/foreign-text.js';
 import type { Operations } from '../../harness/vocabulary/history.js';
-import type { LockModel } from '../../harness/vocabulary/protocol.js';
+import { type ImportModel, modelText } from './import-model.js';
 
 /** The verdict that is the exit status. */
 export interface ChosenReading {
@@ -22,7 +22,7 @@ export interface ImportSummaryInput {
   /** As the user would name it. */
   file: string;
   imported: Imported;
-  model: LockModel & { why: string };
+  model: ImportModel & { why: string };
   readings: readonly ReadingVerdict[];
   chosen: ChosenReading;
   notes: readonly string[];
@@ -65,19 +65,6 @@ function countsText(ops: Operations): string {
   const { acquires, granted, releases, clients, keys } = countsOf(ops);
   const parts = [`${plural(acquires, 'acquire')}, ${plural(granted, 'grant')}`, plural(releases, 'release')];
   return `${parts.join(', ')}, by ${plural(clients, 'client')} on ${plural(keys, 'key')}.`;
-}
-
-function modelText(model: LockModel): string {
-  switch (model.kind) {
-    case 'reentrant':
-      return model.depth < Number.MAX_SAFE_INTEGER ? `a lock reentrant up to ${model.depth}` : 'a reentrant lock';
-    case 'semaphore':
-      return `a semaphore of ${plural(model.permits, 'permit')}`;
-    case 'mutex':
-      return 'a mutex';
-    default:
-      return `a ${model.kind} lock`;
-  }
 }
 
 function table(readings: readonly ReadingVerdict[], chosen: ReadingName): string[] {

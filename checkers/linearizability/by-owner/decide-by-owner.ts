@@ -11,8 +11,8 @@
  * - A release of unknown outcome ends one, from its call on or never: a hold too that its owner got later.
  * - A release that was answered "not yours", where that is taken for an end, ends all that its owner has.
  *
- * Where every client's unknown operation is its last and no denial meets two holds, it makes no difference which hold a
- * release ended, and the procedures of `decide.ts` decide.
+ * Where every client's unknown operation is its last, no denial meets two holds and no client does two things at once, it makes
+ * no difference which hold a release ended, and the procedures of `decide.ts` decide.
  */
 import { listed, moment, plural } from '../../../harness/record/facts/words.js';
 import { MODE, OP, OUTCOME } from '../../../harness/record/history-table.js';
@@ -22,28 +22,43 @@ import { decide } from '../decide.js';
 import { deniedOwnership, isUnknown } from '../models/answers.js';
 import type { DecideKey, DecideOptions, Decision, KeyHistory, Reading, Witness } from '../types.js';
 import { frontierOf } from './frontier.js';
-import type { Ownership } from './steps.js';
+import type { Promised } from './steps.js';
 
 export const decideByOwner: DecideKey = (history, model, reading, options) =>
   isOpen(history, model, reading)
-    ? byFrontier(history, model, reading, 'clients', options)
+    ? byFrontier(history, model, reading, BY_CLIENTS, options)
     : decide(history, model, reading, options);
 
 /** Of a lock that any client may release, whoever holds it (Knossos' `mutex`; a binary semaphore). */
 export const decideByAnybody: DecideKey = (history, model, reading, options) =>
-  byFrontier(history, model, reading, 'anybody', options);
+  byFrontier(history, model, reading, { owners: 'anybody', tokens: false }, options);
+
+/** Of a reentrant lock with fencing tokens: whoever has it and takes it again may be given the same token. */
+export const decideReentrantFenced: DecideKey = (history, model, reading, options) =>
+  byFrontier(history, model, reading, { owners: 'clients', tokens: true }, options);
+
+const BY_CLIENTS: Promised = { owners: 'clients', tokens: false };
+
+interface Followed {
+  /** How often it may hold, exclusively and for reading. */
+  held: Uint32Array;
+  wasUnknown: boolean;
+  /** When its last operation returned. */
+  lastNs: number;
+}
 
 /** Whether the verdict may depend on which hold a release ended. */
-function isOpen({ rows, operations: ops }: KeyHistory, model: LockModel, reading: Reading): boolean {
-  const clients = new Map<number, { held: Uint32Array; wasUnknown: boolean }>();
+function isOpen({ rows, operations: ops, callNs, returnNs }: KeyHistory, model: LockModel, reading: Reading): boolean {
+  const clients = new Map<number, Followed>();
   for (const row of rows) {
     const isFailure = ops.outcome[row] === OUTCOME.fail;
     const isDenial = reading.failedReleaseEnds && deniedOwnership(ops, row);
     if (isFailure && !isDenial) continue;
-    const client = clients.get(ops.client[row]!) ?? { held: new Uint32Array(2), wasUnknown: false };
+    const client = clients.get(ops.client[row]!) ?? { held: new Uint32Array(2), wasUnknown: false, lastNs: 0 };
     clients.set(ops.client[row]!, client);
-    const { held, wasUnknown } = client;
-    if (wasUnknown) return true;
+    const { held, wasUnknown, lastNs } = client;
+    if (wasUnknown || callNs[row]! < lastNs) return true;
+    client.lastNs = returnNs[row]!;
     const reads = ops.mode[row] === MODE.read ? 1 : 0;
     client.wasUnknown = isUnknown(ops, row);
     if (ops.op[row] === OP.acquire) held[reads]!++;
@@ -65,17 +80,17 @@ function byFrontier(
   history: KeyHistory,
   model: LockModel,
   reading: Reading,
-  owners: Ownership,
+  promised: Promised,
   options: DecideOptions,
 ): Decision {
-  const reached = frontierOf(history, model, reading, owners, options.search);
+  const reached = frontierOf(history, model, reading, promised, options.search);
   const decision: Decision = { verdict: reached.verdict, procedure: PROCEDURE, witnesses: [], found: 0, notes: [] };
   if (reached.verdict === 'valid') return decision;
   if (reached.verdict === 'unknown') {
     const { steps, explained } = reached;
     return { ...decision, notes: [`gave up after ${steps} steps: ${plural(explained, 'operation')} can be explained`] };
   }
-  const rows = fewestOwners(history, model, reading, owners, impossibleRows(history, reached), options);
+  const rows = fewestOwners(history, model, reading, promised, impossibleRows(history, reached), options);
   const notes = ['findings after the first are not looked for where it is open which hold a release ended'];
   return {
     ...decision,
@@ -106,17 +121,17 @@ function fewestOwners(
   history: KeyHistory,
   model: LockModel,
   reading: Reading,
-  owners: Ownership,
+  promised: Promised,
   rows: number[],
   { search }: DecideOptions,
 ): number[] {
   const { client } = history.operations;
   const clients = new Set(rows.map((row) => client[row]!));
-  if (owners === 'anybody' || reading.triesInform || clients.size > OWNERS_MAX) return rows;
+  if (promised.owners === 'anybody' || reading.triesInform || clients.size > OWNERS_MAX) return rows;
   let fewest = rows;
   for (const one of clients) {
     const fewer = fewest.filter((row) => client[row] !== one);
-    const reached = frontierOf(cutOut(history, fewer), model, reading, owners, search);
+    const reached = frontierOf(cutOut(history, fewer), model, reading, promised, search);
     if (reached.verdict === 'invalid') fewest = fewer;
   }
   return fewest;

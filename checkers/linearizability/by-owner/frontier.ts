@@ -8,7 +8,7 @@
  */
 import type { LockModel } from '../../../harness/vocabulary/protocol.js';
 import type { KeyHistory, Reading, SearchBudget } from '../types.js';
-import { Lock, type Ownership, START, type State, stateKey } from './steps.js';
+import { Lock, type Promised, START, type State, stateKey } from './steps.js';
 
 export type Reached =
   | { verdict: 'valid' }
@@ -26,10 +26,10 @@ export function frontierOf(
   history: KeyHistory,
   model: LockModel,
   reading: Reading,
-  owners: Ownership,
+  promised: Promised,
   budget: SearchBudget,
 ): Reached {
-  return new Frontier(history, model, reading, owners, budget).reach();
+  return new Frontier(history, model, reading, promised, budget).reach();
 }
 
 class Frontier {
@@ -41,10 +41,10 @@ class Frontier {
     private readonly history: KeyHistory,
     model: LockModel,
     reading: Reading,
-    owners: Ownership,
+    promised: Promised,
     private readonly budget: SearchBudget,
   ) {
-    this.lock = new Lock(history, model, reading, owners);
+    this.lock = new Lock(history, model, reading, promised);
   }
 
   reach(): Reached {
@@ -108,10 +108,14 @@ class Frontier {
     for (const after of this.lock.unasked(state, untilNs)) meet({ state: after, pending });
   }
 
-  /** A client asks for one thing after the other, also where the file gives both the same time. */
+  /**
+   * A client asks for one thing after the other, also where the file gives both the same time. An owner that is several threads
+   * asks for several at once.
+   */
   private isReady(row: number, pending: readonly number[]): boolean {
-    const { client } = this.history.operations;
-    return !pending.some((other) => other < row && client[other] === client[row]);
+    const { callNs, returnNs, operations: ops } = this.history;
+    const isBefore = (other: number) => other < row && returnNs[other]! <= callNs[row]!;
+    return !pending.some((other) => ops.client[other] === ops.client[row] && isBefore(other));
   }
 }
 

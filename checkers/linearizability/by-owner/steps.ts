@@ -7,6 +7,9 @@
  * - An unknown acquire is used by the successful release that has nothing else to end, at the same instant.
  * - A lease ends when a grant needs the room.
  *
+ * A client may read under its own write lock, and is not granted that lock while it reads: so an unknown acquire of it may also
+ * be used right before its owner's read.
+ *
  * Where refused tries inform, a hold may be what explains a refusal: then unknown acquires may be used at any time.
  */
 import { MODE, OP, OUTCOME } from '../../../harness/record/history-table.js';
@@ -49,6 +52,13 @@ export function stateKey({ holds, token, atNs, used }: State): string {
 /** Who owns the holds of a client; `anybody`: whoever holds, any client may release. */
 export type Ownership = 'clients' | 'anybody';
 
+/** What the lock promises beside its model. */
+export interface Promised {
+  owners: Ownership;
+  /** Tokens rise with every grant of a free lock; the owner who takes it again may be given the one that it has. */
+  tokens: boolean;
+}
+
 /** Unknown operations that can stand for one another: of one owner, of one kind and mode. */
 class Unknowns {
   /** By class, in the order of their calls: rows, as far as time has come. */
@@ -80,14 +90,18 @@ const WRITE_AND_ANY = [MODE.write, MODE.exclusive] as const;
 
 export class Lock {
   private readonly unknowns: Unknowns;
+  private readonly owners: Ownership;
+  private readonly tokens: boolean;
 
   constructor(
     private readonly history: KeyHistory,
     private readonly model: LockModel,
     private readonly reading: Reading,
-    private readonly owners: Ownership,
+    { owners, tokens }: Promised,
   ) {
     this.unknowns = new Unknowns(history.callNs);
+    this.owners = owners;
+    this.tokens = tokens || model.kind === 'fenced';
   }
 
   /** Whether the row has to take effect within its interval, or may at any time after its call, or never matters. */
@@ -145,11 +159,18 @@ export class Lock {
   // ----------------------------------------------------------------------------------------------------------- grants
 
   private *granted(state: State, row: number, untilNs: number): Generator<State> {
+    yield* this.grantedIn(state, row, untilNs);
+    if (this.model.kind !== 'read-write' || !this.isRead(row)) return;
+    for (const writing of this.unknownGrants(state, this.ownerOf(row), MODE.write, untilNs))
+      yield* this.grantedIn(writing, row, untilNs);
+  }
+
+  private *grantedIn(state: State, row: number, untilNs: number): Generator<State> {
     const owner = this.ownerOf(row);
     const reads = this.isRead(row);
     for (const free of this.withRoom(state, owner, reads, untilNs)) {
-      const given = this.model.kind === 'fenced' ? this.history.operations.token[row]! : Number.NaN;
-      if (given <= free.token) continue;
+      const given = this.tokens ? this.history.operations.token[row]! : Number.NaN;
+      if (given < free.token || (given === free.token && free.holds.length === 0)) continue;
       const token = Number.isNaN(given) ? free.token : given;
       yield { ...free, token, holds: [...free.holds, { owner, reads, endNs: this.leaseEndNs(free, row) }] };
     }

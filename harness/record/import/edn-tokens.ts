@@ -8,6 +8,7 @@ const SEMICOLON = code(';');
 const COMMA = code(',');
 export const COLON = code(':');
 export const HASH = code('#');
+export const CARET = code('^');
 export const UNDERSCORE = code('_');
 export const OPEN_MAP = code('{');
 export const CLOSE_MAP = code('}');

@@ -4,6 +4,7 @@
  * - a map is an object whose keys are the texts of its keys, without the colon of a keyword; a vector, a list and a set
  *   are arrays; a keyword anywhere else is a text with its colon, `:acquire`; a symbol and a character are texts
  * - of a tagged literal (`#jepsen.history.Op{…}`, `#object[…]`, `#inst "…"`) the form is kept and the tag dropped
+ * - metadata (`^{:line 3} {…}`) is dropped, as it is no part of the value
  * - a number is a number, so a whole one beyond 2^53 is not exact; a ratio is its quotient
  *
  * Own code, because what there is for JavaScript names no line, and takes `{:a 1]` and a lost brace for something.
@@ -11,6 +12,7 @@
  */
 import {
   BACKSLASH,
+  CARET,
   CLOSE_LIST,
   CLOSE_MAP,
   CLOSE_VECTOR,
@@ -50,7 +52,10 @@ export class EdnSyntax extends EdnTokens implements Syntax {
     this.text = text;
     this.at = at;
     this.depth = 0;
-    return this.form();
+    if (text.charCodeAt(at) !== CARET) return this.form();
+    // What it is about may be the vector around all forms, which is not read as one.
+    this.metadata();
+    return NOTHING;
   }
 
   private form(): Edn | typeof NOTHING {
@@ -68,6 +73,9 @@ export class EdnSyntax extends EdnTokens implements Syntax {
         return this.keyword();
       case HASH:
         return this.dispatch();
+      case CARET:
+        this.metadata();
+        return this.tagged('^');
       case BACKSLASH:
         return this.character();
       case CLOSE_MAP:
@@ -145,6 +153,11 @@ export class EdnSyntax extends EdnTokens implements Syntax {
     const tag = this.word();
     if (!/^[a-zA-Z:]/.test(tag)) throw new Unreadable(`"#${tag || text[this.at]}" is not EDN`, start);
     return this.tagged(`#${tag}`);
+  }
+
+  private metadata(): void {
+    this.at++;
+    this.tagged('^');
   }
 
   /** The form that a tag is about. */

@@ -9,6 +9,7 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
 import { DamagedHistory } from '../shapes.js';
+import type { Source } from './source.js';
 
 /** How forms are written. */
 export interface Syntax {
@@ -37,11 +38,26 @@ export class Unreadable extends Error {
   }
 }
 
-/** Calls `visit` for each form with the line, from 1, on which it begins. Throws DamagedHistory. */
-export function forEachForm(path: string, syntax: Syntax, visit: (form: unknown, line: number) => void): void {
-  const forms = new Forms(path, syntax, visit);
-  for (const text of textsOf(path, () => forms.wanted)) forms.add(text);
-  forms.finish();
+export interface FormsOptions {
+  /** So many characters before the vector around all forms are passed over, and a map's end after it: `{"history": […]}`. */
+  wrapper?: number;
+  /** The file may have lost its end: what is not whole there is left out. */
+  torn?: boolean;
+}
+
+/**
+ * Calls `visit` for each form with the line, from 1, on which it begins. Gives the line on which a torn file's rest begins, if
+ * there is one. Throws DamagedHistory.
+ */
+export function forEachForm(
+  source: Source,
+  syntax: Syntax,
+  visit: (form: unknown, line: number) => void,
+  options: FormsOptions = {},
+): number | undefined {
+  const forms = new Forms(source.path, syntax, visit, options);
+  for (const text of textsOf(source, () => forms.wanted)) forms.add(text);
+  return forms.finish();
 }
 
 const PIECE_BYTES = 1 << 20;
@@ -51,6 +67,7 @@ const FORM_LENGTH_MAX = 1 << 24;
 const BYTE_ORDER_MARK = 0xfeff;
 const LINE_BREAK = '\n';
 const [OPEN_VECTOR, CLOSE_VECTOR, OPEN_LIST, CLOSE_LIST] = [...'[]()'].map((bracket) => bracket.charCodeAt(0));
+const CLOSE_MAP = '}';
 
 /** Takes the text of a file piece by piece, cut anywhere. */
 export class Forms {
@@ -64,12 +81,19 @@ export class Forms {
   private closes: number | undefined;
   private openedOnLine = 0;
   private isClosed = false;
+  /** Characters of the wrapper before its vector that have not come yet. */
+  private toPassOver: number;
+  /** Of what follows a wrapper's vector, the last character that is not blank. */
+  private last = '';
 
   constructor(
     private readonly file: string,
     private readonly syntax: Syntax,
     private readonly visit: (form: unknown, line: number) => void,
-  ) {}
+    private readonly options: FormsOptions = {},
+  ) {
+    this.toPassOver = options.wrapper ?? 0;
+  }
 
   /** How much to read next: twice as much as of a form that has not ended yet, so that it is read again only a few times. */
   get wanted(): number {
@@ -81,19 +105,39 @@ export class Forms {
     this.text = this.text.slice(this.at) + text;
     this.at = 0;
     this.lineBreakAt = this.lineBreakFrom(0);
+    if (this.text.length < this.toPassOver) return;
+    this.at = this.toPassOver;
+    this.toPassOver = 0;
     while (this.step());
     if (this.text.length - this.at > FORM_LENGTH_MAX) throw this.endless();
   }
 
-  finish(): void {
-    this.add(LINE_BREAK); // ends a number or a word that is the last thing in the file
-    if (this.at < this.text.length) throw this.endless();
-    if (this.closes !== undefined && !this.isClosed)
+  /** Gives the line on which begins what is not whole, where that is allowed. */
+  finish(): number | undefined {
+    const { torn = false, wrapper } = this.options;
+    try {
+      this.add(LINE_BREAK); // ends a number or a word that is the last thing in the file
+      if (this.at < this.text.length) throw this.endless();
+    } catch (problem) {
+      if (torn && problem instanceof DamagedHistory) return this.lineAt(this.at);
+      throw problem;
+    }
+    if (this.closes !== undefined && !this.isClosed) {
+      if (torn) return this.lineAt(this.at);
       throw new DamagedHistory(this.file, this.openedOnLine, 'the vector that begins here never ends');
+    }
+    if (wrapper !== undefined && this.last !== CLOSE_MAP && !torn)
+      throw new DamagedHistory(this.file, 1, 'the map that begins here never ends');
+    return undefined;
   }
 
   /** Deals with what comes next; false where that needs more text. */
   private step(): boolean {
+    if (this.isClosed && this.options.wrapper !== undefined) {
+      this.last = this.text.slice(this.at).trimEnd().at(-1) ?? this.last;
+      this.at = this.text.length;
+      return false;
+    }
     try {
       this.at = this.syntax.skip(this.text, this.at);
       if (this.at >= this.text.length) return false;
@@ -130,7 +174,9 @@ export class Forms {
   }
 
   private endless(): DamagedHistory {
-    return new DamagedHistory(this.file, this.lineAt(this.at), 'what begins here never ends');
+    const isLastLine = !this.text.slice(this.at).trimEnd().includes(LINE_BREAK);
+    const remedy = isLastLine ? '; if the file was cut off, --torn judges what stands before it' : '';
+    return new DamagedHistory(this.file, this.lineAt(this.at), `what begins here never ends${remedy}`);
   }
 
   private damaged({ problem, at }: Unreadable): DamagedHistory {
@@ -156,19 +202,34 @@ export class Forms {
 }
 
 /** The text of a file in pieces of about the size that is wanted each time. */
-function* textsOf(path: string, wanted: () => number): Generator<string> {
+function* textsOf(source: Source, wanted: () => number): Generator<string> {
+  const decoder = new StringDecoder('utf8');
+  let isFirst = true;
+  for (const bytes of source.unpacked ? piecesOf(source.unpacked, wanted) : readFrom(source.path, wanted)) {
+    const text = decoder.write(bytes);
+    yield isFirst && text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text;
+    isFirst = false;
+  }
+  yield decoder.end();
+}
+
+function* piecesOf(bytes: Buffer, wanted: () => number): Generator<Buffer> {
+  for (let at = 0, size = 0; at < bytes.length; at += size) {
+    size = wanted();
+    yield bytes.subarray(at, at + size);
+  }
+}
+
+function* readFrom(path: string, wanted: () => number): Generator<Buffer> {
   const file = openSync(path, 'r');
   try {
-    const decoder = new StringDecoder('utf8');
     let buffer = Buffer.allocUnsafeSlow(PIECE_BYTES);
-    for (let isFirst = true; ; isFirst = false) {
+    for (;;) {
       if (wanted() > buffer.length) buffer = Buffer.allocUnsafeSlow(wanted());
       const read = readSync(file, buffer, 0, buffer.length, null);
-      if (read === 0) break;
-      const text = decoder.write(buffer.subarray(0, read));
-      yield isFirst && text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text;
+      if (read === 0) return;
+      yield buffer.subarray(0, read);
     }
-    yield decoder.end();
   } finally {
     closeSync(file);
   }

@@ -14,6 +14,7 @@ import { MODE, OP } from '../history-columns.js';
 import { HistoryTable } from '../history-table.js';
 import { DamagedHistory } from '../shapes.js';
 import { type EventColumns, TYPE } from './event-columns.js';
+import { type RecordedOwners, recordedOwnersOf } from './owners.js';
 import type { RecordedTimes } from './timeline.js';
 
 export interface PairingOptions {
@@ -21,6 +22,8 @@ export interface PairingOptions {
   leaseMs: number | undefined;
   /** A whole number that an acquire came back with is its token, though nothing says so. */
   bareTokens: boolean;
+  /** The field that names the owner; undefined: the process is. */
+  owner?: string | undefined;
 }
 
 export interface Paired {
@@ -35,13 +38,15 @@ export const ONLY_KEY = 'lock';
 
 /** Throws DamagedHistory. */
 export function paired(events: EventColumns, timeline: RecordedTimes, file: string, options: PairingOptions): Paired {
-  const pairing = new Pairing(events, timeline.atNs, file, options);
+  const owners = recordedOwnersOf(events, timeline.order, options.owner);
+  const pairing = new Pairing(events, timeline.atNs, owners, file, options);
   for (let place = 0; place < events.count; place++) pairing.add(timeline.order?.[place] ?? place, place);
   return pairing.finish();
 }
 
 /** An operation that has begun. */
 interface Open {
+  client: Client;
   id: number;
   op: number;
   key: number;
@@ -54,9 +59,9 @@ interface Acquired {
   mode: number;
 }
 
+/** Who acquires and releases: as the history's clients are. */
 class Client {
   nextId = 0;
-  open: Open | undefined;
   /** By key: acquires that were granted, or may have been, and have not been released; the latest last. */
   readonly held = new Map<number, Acquired[]>();
   /** The row of its latest operation of unknown outcome, and whether it went on after it. */
@@ -77,41 +82,47 @@ class Client {
 class Pairing {
   private readonly table = new HistoryTable();
   private readonly clients: Client[];
+  /** By process. */
+  private readonly open: (Open | undefined)[] = [];
   private bareTokens = 0;
 
   constructor(
     private readonly events: EventColumns,
     private readonly atNs: Float64Array,
+    private readonly owners: RecordedOwners,
     private readonly file: string,
     private readonly options: PairingOptions,
   ) {
-    this.clients = events.names.processes.texts.map((name) => new Client(name));
+    this.clients = owners.names.map((name) => new Client(name));
   }
 
   /** The event in `row` is the `i`-th of the history. */
   add(row: number, i: number): void {
-    const client = this.clients[this.events.column.process.at(row)]!;
-    this.table.add(
-      this.events.column.type.at(row) === TYPE.invoke ? this.invoke(client, row, i) : this.complete(client, row, i),
-    );
+    this.table.add(this.events.column.type.at(row) === TYPE.invoke ? this.invoke(row, i) : this.complete(row, i));
   }
 
   finish(): Paired {
-    const goneOn = this.clients.filter(({ wentOn }) => wentOn);
+    // An owner whom a field names is meant to outlive its processes.
+    const goneOn = this.options.owner === undefined ? this.clients.filter(({ wentOn }) => wentOn) : [];
     const notes = goneOn.length === 0 ? [] : [wentOnNote(goneOn, this.events)];
-    return { history: this.table.finish(false), bareTokens: this.bareTokens, notes };
+    return { history: this.table.finish(false), bareTokens: this.bareTokens, notes: [...this.owners.notes, ...notes] };
   }
 
-  private invoke(client: Client, row: number, i: number): HistoryEvent {
+  private invoke(row: number, i: number): HistoryEvent {
     const { events } = this;
-    if (client.open)
-      throw this.damaged(row, `${client.name} invokes while ${this.openText(client.open)} is still open`);
+    const process = events.column.process.at(row);
+    const client = this.clients[this.owners.of[row]!]!;
+    if (this.open[process])
+      throw this.damaged(
+        row,
+        `${this.processName(row)} invokes while ${this.openText(this.open[process])} is still open`,
+      );
     if (client.unknownRow >= 0) client.wentOn = true;
     const op = events.column.op.at(row);
     const key = events.column.key.at(row);
     const id = client.nextId++;
     const hold = op === OP.release ? holdToRelease(client.heldOf(key), events.column.mode.at(row)) : undefined;
-    client.open = { id, op, key, hold, row };
+    this.open[process] = { client, id, op, key, hold, row };
     const isAcquire = op === OP.acquire;
     // One literal with every field: with spreads, building the history takes twice as long.
     return {
@@ -128,17 +139,22 @@ class Pairing {
     };
   }
 
-  private complete(client: Client, row: number, i: number): HistoryEvent {
+  private complete(row: number, i: number): HistoryEvent {
     const { events } = this;
-    const { open } = client;
+    const process = events.column.process.at(row);
+    const open = this.open[process];
     const type = TYPE_NAMES[events.column.type.at(row)] as 'ok' | 'fail' | 'info';
-    if (!open) throw this.damaged(row, `${client.name} completes ${this.opText(row)}, and has invoked none`);
+    if (!open) throw this.damaged(row, `${this.processName(row)} completes ${this.opText(row)}, and has invoked none`);
+    const { client } = open;
     const isOther =
       open.op !== events.column.op.at(row) ||
       (events.column.key.at(row) >= 0 && events.column.key.at(row) !== open.key);
     if (isOther)
-      throw this.damaged(row, `${client.name} completes ${this.opText(row)}, and has invoked ${this.openText(open)}`);
-    client.open = undefined;
+      throw this.damaged(
+        row,
+        `${this.processName(row)} completes ${this.opText(row)}, and has invoked ${this.openText(open)}`,
+      );
+    this.open[process] = undefined;
     if (type === 'info') client.unknownRow = row;
     if (open.op === OP.acquire && type !== 'fail')
       client.heldOf(open.key).push({ id: open.id, mode: events.column.mode.at(open.row) });
@@ -167,6 +183,10 @@ class Pairing {
     if (!Number.isSafeInteger(bareValue.at(row)))
       throw this.damaged(row, `the token ${bareValue.at(row)} is too large to be compared exactly`);
     return bareValue.at(row);
+  }
+
+  private processName(row: number): string {
+    return this.events.names.processes.texts[this.events.column.process.at(row)]!;
   }
 
   private keyName(key: number): string {

@@ -6,13 +6,8 @@
  */
 import type { LockMode } from '../../vocabulary/protocol.js';
 import { conform } from '../schemas/conform.js';
-import {
-  calledSchema,
-  type LockOperation,
-  lockOperationSchema,
-  performedSchema,
-  withoutColon,
-} from '../schemas/jepsen-event.js';
+import { calledSchema, type LockOperation, lockOperationSchema, performedSchema } from '../schemas/jepsen-event.js';
+import { type Conventions, fieldOf, wordOf } from './conventions.js';
 
 export interface RecordedEvent {
   type: 'invoke' | 'ok' | 'fail' | 'info';
@@ -21,6 +16,8 @@ export interface RecordedEvent {
   mode: LockMode | undefined;
   /** The client's name. */
   process: string;
+  /** Of whom the user says that it owns what is acquired and released; undefined where the event does not say, or none is asked for. */
+  owner: string | undefined;
   /** Undefined where it does not say. */
   key: string | undefined;
   /** Of a granted acquire: the number that the lock handed out, under a name that says so. */
@@ -40,10 +37,10 @@ export interface LeftOut {
 }
 
 /** What a form tells, or that it is left out, or (a text) why it cannot be understood. */
-export function recordedEvent(form: unknown): RecordedEvent | LeftOut | string {
+export function recordedEvent(form: unknown, conventions: Conventions = {}): RecordedEvent | LeftOut | string {
   const performed = conform(performedSchema, form);
   if (performed.problem !== undefined) return performed.problem;
-  const process = processOf(performed.value.process);
+  const process = processOf(performed.value);
   if (process.charCodeAt(0) === COLON) return { leftOut: 'not a client', name: process };
   const called = conform(calledSchema, form);
   if (called.problem !== undefined) return called.problem;
@@ -51,7 +48,29 @@ export function recordedEvent(form: unknown): RecordedEvent | LeftOut | string {
   const known = functionOf(f);
   if (known === undefined) return { leftOut: 'not a lock operation', name: f };
   const operation = conform(lockOperationSchema, form);
-  return operation.problem ?? lockEvent(operation.value, type, known, process);
+  if (operation.problem !== undefined) return operation.problem;
+  const isRefusal = type === 'ok' && conventions.refused?.has(answerOf(operation.value)) === true;
+  const event = lockEvent(operation.value, isRefusal ? 'fail' : type, known, process);
+  return typeof event === 'string' ? event : named(event, form, conventions);
+}
+
+/** What an answer is called by `Conventions.refused`. */
+function answerOf({ value }: LockOperation): string {
+  return value === undefined || value === null ? 'nil' : wordOf(isTuple(value) ? value[1] : value);
+}
+
+/** The event with the names of lock and owner that the user's conventions give it. */
+function named(event: RecordedEvent, form: unknown, { key, owner }: Conventions): RecordedEvent | string {
+  if (owner !== undefined) {
+    const given = fieldOf(form, owner);
+    event.owner = given === undefined ? undefined : wordOf(given);
+  }
+  if (key === undefined) return event;
+  // A completion's value is the answer; its other fields may be the invoke's.
+  const given = key === 'value' && event.type !== 'invoke' ? undefined : fieldOf(form, key);
+  if (given === undefined && event.type === 'invoke') return `${key}: missing, expected the name of the lock`;
+  event.key = given === undefined ? undefined : wordOf(given);
+  return event;
 }
 
 function lockEvent(
@@ -60,7 +79,8 @@ function lockEvent(
   { op, mode }: LockFunction,
   process: string,
 ): RecordedEvent | string {
-  const { time, index, error } = operation;
+  const { index, error } = operation;
+  const time = operation.time ?? operation.time_ns ?? operation['time-ns'] ?? operation.t_ns;
   const [keyOfValue, value] = isTuple(operation.value) ? operation.value : [undefined, operation.value];
   const key = operation.key ?? keyOfValue;
   const token = op === 'acquire' && type === 'ok' ? tokenOf(operation, value) : undefined;
@@ -71,6 +91,7 @@ function lockEvent(
     op,
     mode: mode ?? (operation.mode === 'exclusive' ? undefined : (operation.mode ?? undefined)),
     process,
+    owner: undefined,
     key: key === undefined || key === null ? undefined : wordOf(key),
     token,
     bareValue: Number.isInteger(value) ? (value as number) : undefined,
@@ -124,7 +145,8 @@ function functionOf(f: string): LockFunction | undefined {
  * A client's name. A process that is not a number is no client of Jepsen's, and comes back with a colon; in JSON, where
  * keywords are texts, names of clients are taken as they are.
  */
-function processOf(process: unknown): string {
+function processOf({ process: given, client }: { process?: unknown; client?: unknown }): string {
+  const process = given ?? client;
   if (typeof process === 'number' && Number.isInteger(process)) return processName(process);
   if (typeof process === 'string') return process === 'nemesis' ? ':nemesis' : process;
   return `:${wordOf(process)}`;
@@ -157,12 +179,6 @@ function tokenOf(operation: LockOperation, value: unknown): number | undefined {
 /** Jepsen's independent tests write a key with every value: `[key value]`. */
 function isTuple(value: unknown): value is [unknown, unknown] {
   return Array.isArray(value) && value.length === 2;
-}
-
-/** A keyword without its colon, a text as it is, anything else as JSON. */
-function wordOf(value: unknown): string {
-  if (typeof value === 'string') return withoutColon(value);
-  return Array.isArray(value) ? value.map(wordOf).join(' ') : JSON.stringify(value);
 }
 
 /** Why it failed, or why its outcome is unknown. A word of other tests for "it was never sent" becomes this project's. */

@@ -15,28 +15,38 @@ function keyword<const Words extends readonly string[]>(...words: Words) {
   return z.preprocess(withoutColon, z.enum(words));
 }
 
-/** Whose it is. */
-export const performedSchema = z.object(
-  {
-    process: z.unknown().refine((process) => process !== undefined && process !== null && process !== '', {
-      error: 'missing, expected the number or the name of a client',
-    }),
-  },
-  { error: 'an operation, a map with :type, :process and :f' },
-);
+/** Whose it is: some recorders call the process `client`. */
+export const performedSchema = z
+  .object(
+    { process: z.unknown().optional(), client: z.unknown().optional() },
+    { error: 'an operation, a map with :type, :process and :f' },
+  )
+  .refine(({ process, client }) => !isNothing(process ?? client), {
+    path: ['process'],
+    error: 'missing, expected the number or the name of a client',
+  });
+
+function isNothing(name: unknown): boolean {
+  return name === undefined || name === null || name === '';
+}
 
 /** What it is. */
 export const calledSchema = z.object({ type: keyword('invoke', 'ok', 'fail', 'info'), f: z.string() });
 
 const anything = z.unknown().optional();
 
-/** An operation of a lock. What `key`, `value` and `error` hold is the recorded program's own business. */
+const nanoseconds = z
+  .number()
+  // Not `int`: of a wall clock they are above 2^53.
+  .refine(Number.isInteger, { error: ({ input }) => `expected whole nanoseconds, got ${input}` })
+  .nullish();
+
+/** An operation of a lock; its time has one of several names. What `key`, `value` and `error` hold is the recorded program's own business. */
 export const lockOperationSchema = z.object({
-  time: z
-    .number()
-    // Not `int`: of a wall clock they are above 2^53.
-    .refine(Number.isInteger, { error: ({ input }) => `expected whole nanoseconds, got ${input}` })
-    .nullish(),
+  time: nanoseconds,
+  time_ns: nanoseconds,
+  'time-ns': nanoseconds,
+  t_ns: nanoseconds,
   index: z
     .int()
     .min(0)

@@ -2,6 +2,7 @@
 import { describe, expect, it, test } from 'vitest';
 import { decideByAnybody, decideByOwner } from '../../../../../checkers/linearizability/by-owner/decide-by-owner.js';
 import type { DecideOptions, Reading } from '../../../../../checkers/linearizability/types.js';
+import { MODE } from '../../../../../harness/record/history-table.js';
 import type { LockModel } from '../../../../../harness/vocabulary/protocol.js';
 import type { SmallOp } from '../brute-force.js';
 import { keyHistory } from '../small-histories.js';
@@ -58,6 +59,16 @@ describe('of several levels', () => {
   ])('%s: %s', (_, text, reading, expected) => {
     expect(verdict(text, { kind: 'reentrant', depth: 2 }, reading)).toBe(expected);
   });
+});
+
+test('of a read-write lock an unknown write may come before the reads of its owner', () => {
+  const ops = history('a+? a+ a- a-');
+  ops.operations.mode.set([MODE.write, MODE.read, MODE.read, MODE.write]);
+  expect(decideByOwner(ops, { kind: 'read-write' }, STRICT, OPTIONS).verdict).toBe('valid');
+  ops.operations.mode.set([MODE.read, MODE.write, MODE.write, MODE.read]);
+  expect(decideByOwner(ops, { kind: 'read-write' }, STRICT, OPTIONS).verdict).toBe('valid');
+  ops.operations.mode.set([MODE.write, MODE.read, MODE.write, MODE.write]);
+  expect(decideByOwner(ops, { kind: 'read-write' }, STRICT, OPTIONS).verdict).toBe('invalid');
 });
 
 describe('of a lock that anybody may release', () => {

@@ -7,10 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
-import { decideByAnybody, decideByOwner } from '../../../../../checkers/linearizability/by-owner/decide-by-owner.js';
 import { decideReadings, type ReadingName } from '../../../../../checkers/linearizability/decide-readings.js';
+import { decidingKeys, parsedModel } from '../../../../../cli/judge/import-model.js';
 import { importHistory } from '../../../../../harness/record/import/index.js';
-import type { LockModel } from '../../../../../harness/vocabulary/protocol.js';
 import { cases, SEED } from '../../../../support/drawn.js';
 import { isExplainable, type OracleModel, type OracleReading, type RecordedOp } from './owner-oracle.js';
 import { recordedHistories } from './recorded-histories.js';
@@ -30,14 +29,17 @@ const READINGS: Record<ReadingName, OracleReading> = {
   lease: { failedReleaseEnds: false, triesInform: false, lease: LEASE_STEPS },
 };
 
-const CASES: { model: OracleModel; as: LockModel }[] = [
-  { model: { kind: 'mutex' }, as: { kind: 'mutex' } },
-  { model: { kind: 'reentrant', depth: 2 }, as: { kind: 'reentrant', depth: 2 } },
-  { model: { kind: 'read-write' }, as: { kind: 'read-write' } },
-  { model: { kind: 'semaphore', permits: 2 }, as: { kind: 'semaphore', permits: 2 } },
-  { model: { kind: 'fenced' }, as: { kind: 'fenced' } },
-  { model: { kind: 'ownerless', permits: 1 }, as: { kind: 'semaphore', permits: 1 } },
-  { model: { kind: 'ownerless', permits: 2 }, as: { kind: 'semaphore', permits: 2 } },
+const CASES: { model: OracleModel; as: string; owners?: true }[] = [
+  { model: { kind: 'mutex' }, as: 'mutex' },
+  { model: { kind: 'reentrant', depth: 2 }, as: 'reentrant:2' },
+  { model: { kind: 'read-write' }, as: 'read-write' },
+  { model: { kind: 'semaphore', permits: 2 }, as: 'semaphore:2' },
+  { model: { kind: 'fenced' }, as: 'fenced' },
+  { model: { kind: 'reentrant-fenced', depth: 2 }, as: 'reentrant-fenced:2' },
+  { model: { kind: 'ownerless', permits: 1 }, as: 'ownerless' },
+  { model: { kind: 'ownerless', permits: 2 }, as: 'ownerless:2' },
+  { model: { kind: 'mutex' }, as: 'mutex', owners: true },
+  { model: { kind: 'reentrant', depth: 2 }, as: 'reentrant:2', owners: true },
 ];
 
 const folder = mkdtempSync(join(tmpdir(), 'import-oracle-'));
@@ -45,11 +47,11 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const file = join(folder, 'history.jsonl');
 
 describe(`imported histories are judged as by an oracle that tries everything (LOCK_TORTURE_TEST_SEED=${SEED})`, () => {
-  test.each(CASES)('$model', async ({ model, as }) => {
+  test.each(CASES)('$as, owners: $owners', async ({ model, as, owners }) => {
     const seen = { valid: 0, invalid: 0 };
     await fc.assert(
       fc.asyncProperty(recordedHistories(model, 9), async (ops) => {
-        for (const verdict of await compare(ops, model, as)) seen[verdict]++;
+        for (const verdict of await compare(owners ? ops.map(owned) : ops, model, as, owners)) seen[verdict]++;
       }),
       { numRuns: Math.ceil(HISTORIES / CASES.length), seed: SEED },
     );
@@ -59,15 +61,25 @@ describe(`imported histories are judged as by an oracle that tries everything (L
   });
 });
 
+/** Of three processes the last two are one owner's. */
+function owned(op: RecordedOp): RecordedOp {
+  return { ...op, owner: op.process === 'p0' ? 'a' : 'b' };
+}
+
 /** The verdicts under all readings; throws where the oracle has another. */
-async function compare(ops: RecordedOp[], model: OracleModel, as: LockModel): Promise<('valid' | 'invalid')[]> {
+async function compare(
+  ops: readonly RecordedOp[],
+  oracleModel: OracleModel,
+  as: string,
+  owners = false,
+): Promise<('valid' | 'invalid')[]> {
+  const model = parsedModel(as);
   writeFileSync(file, linesOf(ops));
-  const { history } = await importHistory(file, { leaseMs: LEASE_MS, model: as });
-  const decideKey = model.kind === 'ownerless' ? decideByAnybody : decideByOwner;
+  const { history } = await importHistory(file, { leaseMs: LEASE_MS, model, ...(owners ? { owner: 'owner' } : {}) });
   const search = { configurations: 1e6, steps: 1e7 };
-  const readings = decideReadings(history, as, { witnesses: 3, search, decideKey });
+  const readings = decideReadings(history, model, { witnesses: 3, search, decideKey: decidingKeys(model, false) });
   return readings.map(({ reading, verdict, witnesses, notes }) => {
-    const expected = isExplainable(ops, model, READINGS[reading]) ? 'valid' : 'invalid';
+    const expected = isExplainable(ops, oracleModel, READINGS[reading]) ? 'valid' : 'invalid';
     const bugs = notes.filter((note) => note.includes('bug'));
     if (verdict !== expected || bugs.length > 0)
       expect({ reading, verdict, bugs }).toEqual({ reading, verdict: expected, bugs: [] });
@@ -81,8 +93,8 @@ const FIRST = { process: 'first', f: 'acquire' };
 
 /** As JSON, an event a line, in the order of time. */
 function linesOf(ops: readonly RecordedOp[]): string {
-  const events = ops.flatMap(({ process, op, mode, call, ret, outcome, error, token }, place) => {
-    const common = { process, f: op, mode };
+  const events = ops.flatMap(({ process, owner, op, mode, call, ret, outcome, error, token }, place) => {
+    const common = { process, owner, f: op, mode };
     const answer = { ...common, type: outcome, error, token, time: (ret + 1) * STEP_NS };
     // That an outcome is not known may be recorded at any time before the process's next invoke.
     const until = Number.isFinite(ret) ? answer : { ...answer, time: (call + 1) * STEP_NS };

@@ -121,13 +121,14 @@ describe('many forms', () => {
 });
 
 describe('damage is reported with its line, and never passed over', () => {
+  const TORN = '; if the file was cut off, --torn judges what stands before it';
   const cases: [text: string, message: string][] = [
     ['{:a 1}\n{:a 1]\n', 'h.edn, line 2: "]" closes nothing that is open'],
     ['{:a 1}}', 'h.edn, line 1: "}" closes nothing that is open'],
     ['[{:a 1}\n{:b [1 }]', 'h.edn, line 2: "}" closes nothing that is open'],
-    ['{:a 1}\n{:a', 'h.edn, line 2: what begins here never ends'],
+    ['{:a 1}\n{:a', `h.edn, line 2: what begins here never ends${TORN}`],
     ['{:a 1\n{:a 2}\n{:a 3}\n', 'h.edn, line 1: what begins here never ends'],
-    ['"abc\n', 'h.edn, line 1: what begins here never ends'],
+    ['"abc\n', `h.edn, line 1: what begins here never ends${TORN}`],
     ['[{:a 1}\n{:a 2}\n', 'h.edn, line 1: the vector that begins here never ends'],
     ['[{:a 1}]\n{:a 2}', 'h.edn, line 2: something follows the end of the vector'],
     ['{:a}', 'h.edn, line 1: a map has the key :a without a value'],

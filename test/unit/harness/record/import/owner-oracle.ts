@@ -9,6 +9,8 @@
 
 export interface RecordedOp {
   process: string;
+  /** Who holds what it acquires; absent: the process. */
+  owner?: string;
   op: 'acquire' | 'release';
   mode?: 'read' | 'write';
   call: number;
@@ -23,6 +25,8 @@ export interface RecordedOp {
 export type OracleModel =
   | { kind: 'mutex' | 'fenced' | 'read-write' }
   | { kind: 'reentrant'; depth: number }
+  /** Tokens rise when it was free; the owner that takes it again may be given the one that it has. */
+  | { kind: 'reentrant-fenced'; depth: number }
   | { kind: 'semaphore'; permits: number }
   /** So many permits, which any process may give back. */
   | { kind: 'ownerless'; permits: number };
@@ -35,7 +39,7 @@ export interface OracleReading {
 }
 
 interface Hold {
-  process: string;
+  owner: string;
   reads: boolean;
   until: number;
 }
@@ -93,17 +97,18 @@ class Trial {
       const informs = this.reading.triesInform && op.error === 'held';
       return informs && !refused ? [] : [[holds, token]];
     }
-    const isFenced = this.model.kind === 'fenced' && op.token !== undefined;
-    if (refused || (isFenced && op.token! <= token)) return [];
+    const isFenced = this.model.kind.endsWith('fenced') && op.token !== undefined;
+    const isAgain = this.model.kind === 'reentrant-fenced' && holds.length > 0;
+    if (refused || (isFenced && (isAgain ? op.token! < token : op.token! <= token))) return [];
     const until = this.reading.lease === undefined ? Number.POSITIVE_INFINITY : time + this.reading.lease;
-    return [[[...holds, { process: op.process, reads: op.mode === 'read', until }], isFenced ? op.token! : token]];
+    return [[[...holds, { owner: ownerOf(op), reads: op.mode === 'read', until }], isFenced ? op.token! : token]];
   }
 
   private releases(op: RecordedOp, holds: readonly Hold[]): (readonly Hold[])[] {
     const anybody = this.model.kind === 'ownerless';
     const mine = holds.filter(
-      ({ process, reads }) =>
-        (anybody || process === op.process) && (op.mode === undefined || reads === (op.mode === 'read')),
+      ({ owner, reads }) =>
+        (anybody || owner === ownerOf(op)) && (op.mode === undefined || reads === (op.mode === 'read')),
     );
     if (op.outcome !== 'fail') return mine.map((hold) => without(holds, hold));
     const ends = this.reading.failedReleaseEnds && op.error !== 'unreachable';
@@ -112,12 +117,13 @@ class Trial {
 
   private refuses(op: RecordedOp, holds: readonly Hold[]): boolean {
     const { model } = this;
-    const others = holds.filter(({ process }) => process !== op.process);
+    const others = holds.filter(({ owner }) => owner !== ownerOf(op));
     switch (model.kind) {
       case 'semaphore':
       case 'ownerless':
         return holds.length >= model.permits;
       case 'reentrant':
+      case 'reentrant-fenced':
         return others.length > 0 || holds.length >= model.depth;
       case 'read-write':
         return op.mode === 'read' ? others.some(({ reads }) => !reads) : holds.length > 0;
@@ -125,6 +131,10 @@ class Trial {
         return holds.length > 0;
     }
   }
+}
+
+function ownerOf({ owner, process }: RecordedOp): string {
+  return owner ?? process;
 }
 
 function without(holds: readonly Hold[], hold: Hold): readonly Hold[] {

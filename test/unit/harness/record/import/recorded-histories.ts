@@ -65,8 +65,10 @@ class Play {
       else this.late.push(op);
       return;
     }
+    const isAgain = this.model.kind === 'reentrant-fenced' && mine.length > 0 && this.chance(80);
     if (this.carryOut(op) || (isBroken && this.chance(50))) {
-      if (this.model.kind === 'fenced' && !releases && this.chance(85)) op.token = ++this.token;
+      if (this.model.kind.endsWith('fenced') && !releases && this.chance(85))
+        op.token = isAgain ? this.token : ++this.token;
       return;
     }
     op.outcome = 'fail';
@@ -100,7 +102,8 @@ class Play {
     const { model, holds } = this;
     const others = holds.filter(({ process }) => process !== op.process);
     if (model.kind === 'semaphore' || model.kind === 'ownerless') return holds.length >= model.permits;
-    if (model.kind === 'reentrant') return others.length > 0 || holds.length >= model.depth;
+    if (model.kind === 'reentrant' || model.kind === 'reentrant-fenced')
+      return others.length > 0 || holds.length >= model.depth;
     if (model.kind === 'read-write' && op.mode === 'read') return others.some(({ reads }) => !reads);
     return holds.length > 0;
   }
