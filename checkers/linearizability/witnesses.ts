@@ -1,6 +1,6 @@
 /** Findings of the fast procedures as witnesses: a few rows, the time in which they cannot be, and why, in one sentence. */
 
-import { duration, listed, moment, plural } from '../../harness/record/facts/words.js';
+import { duration, listed, momentBeside, plural } from '../../harness/record/facts/words.js';
 import type { LockModel } from '../../harness/vocabulary/protocol.js';
 import type { Inversion } from './fences.js';
 import type { Chain } from './lease.js';
@@ -11,6 +11,9 @@ import type { TryInGap } from './tries.js';
 import type { KeyHistory, Witness } from './types.js';
 
 export class Witnesses {
+  /** The stamps of the operations of the witness at hand: its moments are given so that these can be told apart. */
+  private beside: readonly number[] = [];
+
   constructor(
     private readonly history: KeyHistory,
     private readonly model: LockModel,
@@ -20,9 +23,12 @@ export class Witnesses {
   ) {}
 
   overlap({ sections, fromNs, untilNs, tooDeep }: Together): Witness {
+    this.lookAt(sections.flatMap((k) => this.rowsOf(k)));
     const own = this.model.kind !== 'semaphore' && new Set(sections.map((k) => this.client(k))).size === 1;
     // Two that are never released are together from then on, however soon the history ends.
-    const long = Number.isFinite(untilNs) ? `for at least ${duration(untilNs - fromNs)}` : `from ${moment(fromNs)} on`;
+    const long = Number.isFinite(untilNs)
+      ? `for at least ${duration(untilNs - fromNs)}`
+      : `from ${this.moment(fromNs)} on`;
     const count = sections.length > 2 ? `all ${sections.length}` : 'both';
     const allowed = this.allowed(tooDeep);
     return this.witness(
@@ -36,11 +42,12 @@ export class Witnesses {
 
   /** `cover`: the cores that leave the window no instant. */
   window(k: number, cover: readonly number[]): Witness {
+    this.lookAt([k, ...cover].flatMap((one) => this.rowsOf(one)));
     const { fromNs, untilNs } = this.spans;
     const at =
       fromNs[k] === untilNs[k]
-        ? `at ${moment(fromNs[k]!)}`
-        : `at some instant from ${moment(fromNs[k]!)} to ${moment(untilNs[k]!)}`;
+        ? `at ${this.moment(fromNs[k]!)}`
+        : `at some instant from ${this.moment(fromNs[k]!)} to ${this.moment(untilNs[k]!)}`;
     const why = `as its release ${this.isGrantKnown(k) ? 'came at once' : 'succeeded, though its acquire was never answered'}`;
     return this.witness(
       'zone-in-cores',
@@ -52,6 +59,7 @@ export class Witnesses {
   }
 
   chain({ sections, earliestNs }: Chain): Witness {
+    this.lookAt(sections.flatMap((k) => this.rowsOf(k)));
     const last = sections.at(-1)!;
     const { callNs, returnNs } = this.found.sections;
     const first = sections[0]!;
@@ -63,52 +71,57 @@ export class Witnesses {
       sections.flatMap((k) => this.rowsOf(k)),
       returnNs[last]!,
       earliestNs,
-      `${this.client(first)} was granted ${key} at ${moment(callNs[first]!)} at the earliest and held it until its lease ` +
-        `had run or it released it${waited}: ${key} was not free again before ${moment(earliestNs)}; but ` +
-        `${this.client(last)} had been granted it by ${moment(returnNs[last]!)}, ` +
+      `${this.client(first)} was granted ${key} at ${this.moment(callNs[first]!)} at the earliest and held it until its lease ` +
+        `had run or it released it${waited}: ${key} was not free again before ${this.moment(earliestNs)}; but ` +
+        `${this.client(last)} had been granted it by ${this.moment(returnNs[last]!)}, ` +
         `${duration(earliestNs - returnNs[last]!)} too early.`,
     );
   }
 
   inversion({ earlier, later, fromNs, untilNs }: Inversion): Witness {
+    this.lookAt([...this.rowsOf(earlier), ...this.rowsOf(later)]);
     const { callNs, returnNs } = this.found.sections;
     const plain = returnNs[earlier]! < callNs[later]!;
     const order = plain
-      ? `had been granted ${this.history.key} (${moment(returnNs[earlier]!)}) before ${this.client(later)} asked for it`
-      : `was done with ${this.history.key} (${moment(this.spans.untilNs[earlier]!)}) before ${this.client(later)} got it`;
+      ? `had been granted ${this.history.key} (${this.moment(returnNs[earlier]!)}) before ${this.client(later)} asked for it`
+      : `was done with ${this.history.key} (${this.moment(this.spans.untilNs[earlier]!)}) before ${this.client(later)} got it`;
     return this.witness(
       'fence-inversion',
       [...this.rowsOf(earlier), ...this.rowsOf(later)],
       fromNs,
       untilNs,
-      `${this.client(earlier)} ${order} (${moment(returnNs[later]!)}); but the token of the first is ` +
+      `${this.client(earlier)} ${order} (${this.moment(returnNs[later]!)}); but the token of the first is ` +
         `${this.token(earlier)} and that of the second ${this.token(later)}, which is not higher.`,
     );
   }
 
   tryInGap({ row, before, after }: TryInGap): Witness {
+    this.lookAt([row, ...[before, after].filter((k) => k >= 0).flatMap((k) => this.rowsOf(k))]);
     const { callNs, returnNs, operations: ops, key } = this.history;
     const { callNs: calledNs } = this.found.sections;
     const bounds = [before, after].filter((k) => k >= 0);
     const since = before < 0 ? 'it had not been held before' : `${this.client(before)} ${this.overBy(before)}`;
     const next =
-      after < 0 ? 'it was not held after' : `${this.client(after)} asked for it at ${moment(calledNs[after]!)} only`;
+      after < 0
+        ? 'it was not held after'
+        : `${this.client(after)} asked for it at ${this.moment(calledNs[after]!)} only`;
     return this.witness(
       'try-in-free-gap',
       [row, ...bounds.flatMap((k) => this.rowsOf(k))],
       callNs[row]!,
       returnNs[row]!,
-      `${ops.clients[ops.client[row]!]} was refused ${key} between ${moment(callNs[row]!)} and ${moment(returnNs[row]!)} ` +
+      `${ops.clients[ops.client[row]!]} was refused ${key} between ${this.moment(callNs[row]!)} and ${this.moment(returnNs[row]!)} ` +
         `because somebody held it; but ${since}, and ${next}.`,
     );
   }
 
   protocol({ kind, rows, fromNs, untilNs }: ProtocolError): Witness {
+    this.lookAt(rows);
     const { operations: ops, callNs, returnNs, key } = this.history;
     const [first, second, third] = rows;
     const last = rows.at(-1)!;
     const who = ops.clients[ops.client[last]!];
-    const at = (row: number) => `(${moment(callNs[row]!)} to ${moment(returnNs[row]!)})`;
+    const at = (row: number) => `(${this.moment(callNs[row]!)} to ${this.moment(returnNs[row]!)})`;
     const proof = {
       'released-without-hold': `${who}'s release of ${key} ${at(first!)} succeeded without an acquire that it could end.`,
       'released-twice': `${who} released one hold of ${key} successfully twice: ${at(second ?? last)} and ${at(third ?? last)}.`,
@@ -146,6 +159,15 @@ export class Witnesses {
     return read >= 0 && isEarlier ? [...rows, ...this.rowsOf(read)] : rows;
   }
 
+  private lookAt(rows: readonly number[]): void {
+    const { callNs, returnNs } = this.history;
+    this.beside = rows.flatMap((row) => [callNs[row]!, returnNs[row]!]);
+  }
+
+  private moment(ns: number): string {
+    return momentBeside(ns, this.beside);
+  }
+
   private witness(kind: Witness['kind'], rows: readonly number[], from: number, until: number, proof: string): Witness {
     const { callNs, key } = this.history;
     const inOrder = [...new Set(rows)].sort((a, b) => callNs[a]! - callNs[b]! || a - b);
@@ -158,8 +180,9 @@ export class Witnesses {
     return sections
       .map((k, at) => {
         const what = at === 0 ? this.history.key : 'it';
-        const until = untilNs[k] === Number.POSITIVE_INFINITY ? 'on, never to release it' : `to ${moment(untilNs[k]!)}`;
-        return `${this.client(k)} certainly held ${what} from ${moment(fromNs[k]!)} ${until}`;
+        const until =
+          untilNs[k] === Number.POSITIVE_INFINITY ? 'on, never to release it' : `to ${this.moment(untilNs[k]!)}`;
+        return `${this.client(k)} certainly held ${what} from ${this.moment(fromNs[k]!)} ${until}`;
       })
       .join('; ');
   }
@@ -168,7 +191,7 @@ export class Witnesses {
     const { endReturnNs } = this.found.sections;
     return endReturnNs[k] === Number.POSITIVE_INFINITY
       ? 'was done with it before the next was granted it'
-      : `had released it by ${moment(endReturnNs[k]!)}`;
+      : `had released it by ${this.moment(endReturnNs[k]!)}`;
   }
 
   private allowed(tooDeep: boolean): string {

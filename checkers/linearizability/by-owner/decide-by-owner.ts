@@ -14,7 +14,7 @@
  * Where every client's unknown operation is its last, no denial meets two holds and no client does two things at once, it makes
  * no difference which hold a release ended, and the procedures of `decide.ts` decide.
  */
-import { listed, moment, plural } from '../../../harness/record/facts/words.js';
+import { listed, momentBeside, plural } from '../../../harness/record/facts/words.js';
 import { MODE, OP, OUTCOME } from '../../../harness/record/history-table.js';
 import type { LockModel } from '../../../harness/vocabulary/protocol.js';
 import { cutOut } from '../cut-out.js';
@@ -139,6 +139,7 @@ function fewestOwners(
 
 function witnessOf({ key, operations: ops, callNs, returnNs }: KeyHistory, rows: number[], last: number): Witness {
   const clients = [...new Set(rows.map((row) => ops.clients[ops.client[row]!]!))];
+  const stamps = rows.flatMap((row) => [callNs[row]!, returnNs[row]!]);
   const answered = `${ops.clients[ops.client[last]!]}'s ${ops.op[last] === OP.acquire ? 'acquire' : 'release'}`;
   return {
     kind: 'search',
@@ -148,6 +149,6 @@ function witnessOf({ key, operations: ops, callNs, returnNs }: KeyHistory, rows:
     untilNs: returnNs[last]!,
     proof:
       `No order of these ${plural(rows.length, 'operation')} of ${listed(clients)} on ${key} explains the answer to ` +
-      `${answered} at ${moment(returnNs[last]!)}, whichever hold each release ended: every one was tried.`,
+      `${answered} at ${momentBeside(returnNs[last]!, stamps)}, whichever hold each release ended: every one was tried.`,
   };
 }

@@ -9,6 +9,16 @@ export function moment(ns: number, decimals = 3): string {
   return Number.isFinite(ns) ? `${(ns / NS_PER_S).toFixed(decimals)} s` : 'an unknown time';
 }
 
+/**
+ * A moment beside others, nanoseconds: to the millisecond, or where all of them lie within 100 ms to the microsecond, within
+ * 100 µs to the nanosecond. Of operations that take microseconds `0.000 s` would say nothing.
+ */
+export function momentBeside(ns: number, others: readonly number[]): string {
+  const known = others.filter(Number.isFinite);
+  const withinNs = known.reduce((a, b) => Math.max(a, b), -Infinity) - known.reduce((a, b) => Math.min(a, b), Infinity);
+  return moment(ns, withinNs >= 1e8 || known.length === 0 ? 3 : withinNs >= 1e5 ? 6 : 9);
+}
+
 /** A moment to the microsecond: `7.412093 s`. */
 export function exactMoment(ns: number): string {
   return moment(ns, 6);

@@ -227,6 +227,23 @@ describe("a mutex without an owner (Knossos' `mutex`)", () => {
   });
 });
 
+describe('a finding', () => {
+  it('of operations that take microseconds says when they were', async () => {
+    const at = (event: string, ns: number) => `{:process ${event} :time ${ns}}`;
+    const text = [
+      at('0 :type :invoke :f :acquire', 12_000),
+      at('0 :type :ok :f :acquire', 13_500),
+      at('1 :type :invoke :f :acquire', 14_000),
+      at('1 :type :ok :f :acquire', 15_250),
+    ].join('\n');
+    const { said } = await check(text);
+    expect(said).toContain('process 0 certainly held lock from 0.000013500 s on');
+    expect(said).toContain('both at once from 0.000015250 s on');
+    const slower = text.replaceAll(/:time (\d+)/g, ':time $1000');
+    expect((await check(slower)).said).toContain('process 0 certainly held lock from 0.013500 s on');
+  });
+});
+
 describe('the file', () => {
   const EVENTS = json(call(0, 'acquire'), ok(0, 'acquire'), call(0, 'release'), ok(0, 'release'), call(1, 'acquire'));
   const LINES = EVENTS.split('\n');
