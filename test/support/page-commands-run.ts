@@ -44,6 +44,7 @@ const NOT_RUN: readonly [begins: RegExp, why: string][] = [
   [/^check (<run>|latest)/, 'it needs a run that was made before'],
   [/^list$/, 'more of a command that is run'],
   [/^check history.edn --model semaphore:3/, 'another model of a command that is run'],
+  [/^check history.json.gz --key/, 'its tests: test/unit/harness/record/import'],
   [/^doctor/, 'it looks at the whole machine, servers and images included'],
   [/^init/, 'it asks, and writes into a project: test/unit/cli/init'],
 ];
