@@ -127,8 +127,8 @@ function refuseConventions({ lease, key, owner, refused }: ImportFlags): void {
   if (given) throw new UsageError(`--${given[0]} is for histories recorded elsewhere, and this one is of our own`);
 }
 
-function readingsOf({ history, format }: Imported, model: ImportModel): ReadingVerdict[] {
-  const decideKey = decidingKeys(model, format === 'own');
+function readingsOf({ history, format, hasOwners }: Imported, model: ImportModel): ReadingVerdict[] {
+  const decideKey = decidingKeys(model, { namesHolds: format === 'own', threads: hasOwners });
   return decideReadings(history, model, { witnesses: WITNESSES, search: SEARCH, decideKey });
 }
 

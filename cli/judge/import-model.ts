@@ -3,6 +3,7 @@ import { InvalidArgumentError } from 'commander';
 import {
   decideByAnybody,
   decideByOwner,
+  decideByThreads,
   decideReentrantFenced,
 } from '../../checkers/linearizability/by-owner/decide-by-owner.js';
 import { decide } from '../../checkers/linearizability/decide.js';
@@ -32,11 +33,18 @@ export function parsedModel(text: string): ImportModel {
   throw wrong;
 }
 
-/** What decides a key of such a lock. `namesHolds`: its releases say which hold they end. */
-export function decidingKeys(model: ImportModel, namesHolds: boolean): DecideKey {
+/** Of whom a history tells its holds: whether its releases say which one they end, and whether an owner may be several processes. */
+export interface HoldsTold {
+  namesHolds: boolean;
+  threads: boolean;
+}
+
+/** What decides a key of such a lock. */
+export function decidingKeys(model: ImportModel, { namesHolds, threads }: HoldsTold): DecideKey {
   if (model.anybody) return decideByAnybody;
   if (model.tokens) return decideReentrantFenced;
-  return namesHolds ? decide : decideByOwner;
+  if (namesHolds) return decide;
+  return threads ? decideByThreads : decideByOwner;
 }
 
 export function modelText(model: ImportModel): string {

@@ -11,8 +11,7 @@
  * - A release of unknown outcome ends one, from its call on or never: a hold too that its owner got later.
  * - A release that was answered "not yours", where that is taken for an end, ends all that its owner has.
  *
- * Where every client's unknown operation is its last, no denial meets two holds and no client does two things at once, it makes
- * no difference which hold a release ended, and the procedures of `decide.ts` decide.
+ * Where every client's unknown operation is its last, no denial meets two holds, it makes no difference which hold a release ended, and the procedures of `decide.ts` decide.
  */
 import { listed, momentBeside, plural } from '../../../harness/record/facts/words.js';
 import { MODE, OP, OUTCOME } from '../../../harness/record/history-table.js';
@@ -29,6 +28,10 @@ export const decideByOwner: DecideKey = (history, model, reading, options) =>
     ? byFrontier(history, model, reading, BY_CLIENTS, options)
     : decide(history, model, reading, options);
 
+/** The same where a client may be several threads, which ask for several things at once. */
+export const decideByThreads: DecideKey = (history, model, reading, options) =>
+  byFrontier(history, model, reading, BY_CLIENTS, options);
+
 /** Of a lock that any client may release, whoever holds it (Knossos' `mutex`; a binary semaphore). */
 export const decideByAnybody: DecideKey = (history, model, reading, options) =>
   byFrontier(history, model, reading, { owners: 'anybody', tokens: false }, options);
@@ -39,26 +42,17 @@ export const decideReentrantFenced: DecideKey = (history, model, reading, option
 
 const BY_CLIENTS: Promised = { owners: 'clients', tokens: false };
 
-interface Followed {
-  /** How often it may hold, exclusively and for reading. */
-  held: Uint32Array;
-  wasUnknown: boolean;
-  /** When its last operation returned. */
-  lastNs: number;
-}
-
 /** Whether the verdict may depend on which hold a release ended. */
-function isOpen({ rows, operations: ops, callNs, returnNs }: KeyHistory, model: LockModel, reading: Reading): boolean {
-  const clients = new Map<number, Followed>();
+function isOpen({ rows, operations: ops }: KeyHistory, model: LockModel, reading: Reading): boolean {
+  const clients = new Map<number, { held: Uint32Array; wasUnknown: boolean }>();
   for (const row of rows) {
     const isFailure = ops.outcome[row] === OUTCOME.fail;
     const isDenial = reading.failedReleaseEnds && deniedOwnership(ops, row);
     if (isFailure && !isDenial) continue;
-    const client = clients.get(ops.client[row]!) ?? { held: new Uint32Array(2), wasUnknown: false, lastNs: 0 };
+    const client = clients.get(ops.client[row]!) ?? { held: new Uint32Array(2), wasUnknown: false };
     clients.set(ops.client[row]!, client);
-    const { held, wasUnknown, lastNs } = client;
-    if (wasUnknown || callNs[row]! < lastNs) return true;
-    client.lastNs = returnNs[row]!;
+    const { held, wasUnknown } = client;
+    if (wasUnknown) return true;
     const reads = ops.mode[row] === MODE.read ? 1 : 0;
     client.wasUnknown = isUnknown(ops, row);
     if (ops.op[row] === OP.acquire) held[reads]!++;

@@ -98,24 +98,13 @@ class Frontier {
   }
 
   private next({ state, pending }: Configuration, untilNs: number, meet: (one: Configuration) => void): void {
-    const ready = pending.filter((row) => this.isReady(row, pending));
-    const eager = ready.find((row) => this.lock.isEager(state, row));
-    for (const row of eager === undefined ? ready : [eager]) {
+    const eager = pending.find((row) => this.lock.isEager(state, row, pending));
+    for (const row of eager === undefined ? pending : [eager]) {
       this.steps++;
       const rest = pending.filter((other) => other !== row);
       for (const after of this.lock.step(state, row, untilNs)) meet({ state: after, pending: rest });
     }
     for (const after of this.lock.unasked(state, untilNs)) meet({ state: after, pending });
-  }
-
-  /**
-   * A client asks for one thing after the other, also where the file gives both the same time. An owner that is several threads
-   * asks for several at once.
-   */
-  private isReady(row: number, pending: readonly number[]): boolean {
-    const { callNs, returnNs, operations: ops } = this.history;
-    const isBefore = (other: number) => other < row && returnNs[other]! <= callNs[row]!;
-    return !pending.some((other) => ops.client[other] === ops.client[row] && isBefore(other));
   }
 }
 

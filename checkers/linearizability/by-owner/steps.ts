@@ -10,7 +10,8 @@
  * A client may read under its own write lock, and is not granted that lock while it reads: so an unknown acquire of it may also
  * be used right before its owner's read.
  *
- * Where refused tries inform, a hold may be what explains a refusal: then unknown acquires may be used at any time.
+ * Where refused tries inform, a hold may be what explains a refusal; and a reentrant lock gives the same token again only to who
+ * holds it: then unknown acquires may be used at any time.
  */
 import { MODE, OP, OUTCOME } from '../../../harness/record/history-table.js';
 import type { LockModel } from '../../../harness/vocabulary/protocol.js';
@@ -30,6 +31,8 @@ export interface State {
   readonly holds: readonly Hold[];
   /** The highest token given; -Infinity before the first. Of a lock without tokens always that. */
   readonly token: number;
+  /** The lock was granted since then, and which token it gave is not known: it is a higher one. */
+  readonly isHigher: boolean;
   /** The earliest instant at which the last step can have been taken; -Infinity where no lease counts. */
   readonly atNs: number;
   /** How many operations of unknown outcome were used, by their class. */
@@ -39,14 +42,15 @@ export interface State {
 export const START: State = {
   holds: [],
   token: Number.NEGATIVE_INFINITY,
+  isHigher: false,
   atNs: Number.NEGATIVE_INFINITY,
   used: new Map(),
 };
 
-export function stateKey({ holds, token, atNs, used }: State): string {
+export function stateKey({ holds, token, isHigher, atNs, used }: State): string {
   const held = holds.map(({ owner, reads, endNs }) => `${owner}${reads ? 'r' : ''}:${endNs}`).sort();
   const counts = [...used].filter(([, count]) => count > 0).sort(([a], [b]) => a - b);
-  return `${token}|${atNs}|${held.join()}|${counts.join(';')}`;
+  return `${token}${isHigher ? '+' : ''}|${atNs}|${held.join()}|${counts.join(';')}`;
 }
 
 /** Who owns the holds of a client; `anybody`: whoever holds, any client may release. */
@@ -136,21 +140,25 @@ export class Lock {
     }
   }
 
-  /** Where refused tries inform: the states after an unknown acquire that nothing needs but a refusal. */
+  /** The states after an unknown acquire that no release needs, where a refusal or a token may. */
   *unasked(state: State, untilNs: number): Generator<State> {
-    if (!this.reading.triesInform) return;
+    if (!this.mayNeedHolds()) return;
     const owners = this.owners === 'anybody' ? [0] : this.history.operations.clients.keys();
     for (const owner of owners) yield* this.unknownGrants(state, owner, MODE.exclusive, untilNs);
   }
 
+  private mayNeedHolds(): boolean {
+    return this.reading.triesInform || (this.tokens && this.model.kind === 'reentrant');
+  }
+
   /**
-   * Whether the row may as well take effect at once where it can: it only makes room, and no instant counts. Of a release
-   * that any client may send there may be several, which take one another's hold.
+   * Whether the row may as well take effect at once where it can: it only makes room, and no instant counts. Not where another
+   * thread of its owner's waits, whose hold it might end, or which might end the hold that it ends.
    */
-  isEager(state: State, row: number): boolean {
+  isEager(state: State, row: number, pending: readonly number[]): boolean {
     const { op, outcome, mode } = this.history.operations;
-    if (this.reading.leases || this.reading.triesInform || this.owners === 'anybody' || op[row] !== OP.release)
-      return false;
+    if (this.reading.leases || this.mayNeedHolds() || this.owners === 'anybody' || op[row] !== OP.release) return false;
+    if (pending.some((other) => other !== row && this.ownerOf(other) === this.ownerOf(row))) return false;
     if (outcome[row] === OUTCOME.fail) return true;
     const own = state.holds.filter((hold) => this.isOf(hold, row));
     return own.length > 0 && (this.model.kind !== 'read-write' || mode[row] !== MODE.exclusive);
@@ -170,9 +178,11 @@ export class Lock {
     const reads = this.isRead(row);
     for (const free of this.withRoom(state, owner, reads, untilNs)) {
       const given = this.tokens ? this.history.operations.token[row]! : Number.NaN;
-      if (given < free.token || (given === free.token && free.holds.length === 0)) continue;
+      const isAgain = free.holds.length > 0;
+      if (given < free.token || (given === free.token && (!isAgain || free.isHigher))) continue;
       const token = Number.isNaN(given) ? free.token : given;
-      yield { ...free, token, holds: [...free.holds, { owner, reads, endNs: this.leaseEndNs(free, row) }] };
+      const isHigher = this.tokens && Number.isNaN(given) && (free.isHigher || !isAgain);
+      yield { ...free, token, isHigher, holds: [...free.holds, { owner, reads, endNs: this.leaseEndNs(free, row) }] };
     }
   }
 
@@ -242,8 +252,10 @@ export class Lock {
       if (used === undefined) continue;
       const reads = this.isRead(used.row);
       const called = this.timed(used.state, Number.NEGATIVE_INFINITY);
-      for (const free of this.withRoom(called, owner, reads, untilNs))
-        yield { ...free, holds: [...free.holds, { owner, reads, endNs: this.leaseEndNs(free, used.row) }] };
+      for (const free of this.withRoom(called, owner, reads, untilNs)) {
+        const isHigher = this.tokens && (free.isHigher || free.holds.length === 0);
+        yield { ...free, isHigher, holds: [...free.holds, { owner, reads, endNs: this.leaseEndNs(free, used.row) }] };
+      }
     }
   }
 

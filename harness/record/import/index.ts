@@ -37,6 +37,8 @@ export interface Imported {
   isMeasured: boolean;
   /** Granted acquires that came back with a whole number which nothing calls a token, and which was not taken for one. */
   bareTokens: number;
+  /** Whether a field names the owners, who may be several processes each. */
+  hasOwners: boolean;
   /** What may be a convention that was not followed, as nobody said so. */
   unread: Readonly<UnreadConventions>;
   /** What was done about the file, and what was left out, for people. */
@@ -92,6 +94,7 @@ async function importOwn(source: Source): Promise<Imported> {
     place: (i) => ({ line: i + 1, index: undefined }),
     isMeasured: true,
     bareTokens: 0,
+    hasOwners: false,
     unread: { values: [], owners: [] },
     notes,
   };
@@ -145,6 +148,7 @@ function importEvents(source: Source, format: 'edn' | 'json', options: ImportOpt
     place: placesOf(events, timeline.order),
     isMeasured: timeline.isMeasured,
     bareTokens: model?.kind === 'fenced' ? 0 : bareTokens,
+    hasOwners: owner !== undefined,
     unread: unread.found(),
     notes: [...notes, ...timeline.notes, ...ofPairs, ...leftOut.notes()],
   };

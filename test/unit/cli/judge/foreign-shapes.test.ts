@@ -136,7 +136,7 @@ describe('the owner in the value outlives the process (Hazelcast)', () => {
     );
     const { status, said, notes } = await check(text, ['--owner', 'owner']);
     expect(status).toBe(1);
-    expect(said).toContain('process 1 certainly held it');
+    expect(said).toContain("the answer to process 1's acquire");
     expect(notes.join()).toContain('; 1 of these name none at all, and own for themselves');
   });
 

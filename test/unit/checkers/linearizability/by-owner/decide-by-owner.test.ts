@@ -1,6 +1,11 @@
 /** A release ends a hold of its owner, whichever that was; random histories: `harness/record/import/against-oracle.test.ts`. */
 import { describe, expect, it, test } from 'vitest';
-import { decideByAnybody, decideByOwner } from '../../../../../checkers/linearizability/by-owner/decide-by-owner.js';
+import {
+  decideByAnybody,
+  decideByOwner,
+  decideByThreads,
+  decideReentrantFenced,
+} from '../../../../../checkers/linearizability/by-owner/decide-by-owner.js';
 import type { DecideOptions, Reading } from '../../../../../checkers/linearizability/types.js';
 import { MODE } from '../../../../../harness/record/history-table.js';
 import type { LockModel } from '../../../../../harness/vocabulary/protocol.js';
@@ -69,6 +74,26 @@ test('of a read-write lock an unknown write may come before the reads of its own
   expect(decideByOwner(ops, { kind: 'read-write' }, STRICT, OPTIONS).verdict).toBe('valid');
   ops.operations.mode.set([MODE.write, MODE.read, MODE.write, MODE.write]);
   expect(decideByOwner(ops, { kind: 'read-write' }, STRICT, OPTIONS).verdict).toBe('invalid');
+});
+
+test('an owner that takes a lock again keeps a token that was not recorded, not the one before it', () => {
+  const verdictOf = (...tokens: number[]) => {
+    const ops = history('a+ a- b+ b+');
+    ops.operations.token.set(tokens);
+    return decideReentrantFenced(ops, { kind: 'reentrant', depth: 2 }, STRICT, OPTIONS).verdict;
+  };
+  const none = Number.NaN;
+  expect(verdictOf(1, none, 2, 2)).toBe('valid');
+  expect(verdictOf(1, none, none, 2)).toBe('valid');
+  expect(verdictOf(1, none, none, 1)).toBe('invalid');
+  expect(verdictOf(2, none, 1, 1)).toBe('invalid');
+});
+
+test('of two threads of an owner the denial of one may come before the grant of the other', () => {
+  const ops = history('a-! a+ a+');
+  ops.callNs.fill(0);
+  ops.returnNs.fill(1);
+  expect(decideByThreads(ops, { kind: 'mutex' }, DENIALS_END, OPTIONS).verdict).toBe('valid');
 });
 
 describe('of a lock that anybody may release', () => {

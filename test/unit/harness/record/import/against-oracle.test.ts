@@ -77,7 +77,11 @@ async function compare(
   writeFileSync(file, linesOf(ops));
   const { history } = await importHistory(file, { leaseMs: LEASE_MS, model, ...(owners ? { owner: 'owner' } : {}) });
   const search = { configurations: 1e6, steps: 1e7 };
-  const readings = decideReadings(history, model, { witnesses: 3, search, decideKey: decidingKeys(model, false) });
+  const readings = decideReadings(history, model, {
+    witnesses: 3,
+    search,
+    decideKey: decidingKeys(model, { namesHolds: false, threads: owners }),
+  });
   return readings.map(({ reading, verdict, witnesses, notes }) => {
     const expected = isExplainable(ops, oracleModel, READINGS[reading]) ? 'valid' : 'invalid';
     const bugs = notes.filter((note) => note.includes('bug'));

@@ -45,7 +45,7 @@ interface Hold {
 }
 
 export function isExplainable(ops: readonly RecordedOp[], model: OracleModel, reading: OracleReading): boolean {
-  return new Trial(ops, model, reading).from(0, 0, [], 0);
+  return new Trial(ops, model, reading).from(0, 0, [], Number.NEGATIVE_INFINITY);
 }
 
 class Trial {
@@ -101,7 +101,9 @@ class Trial {
     const isAgain = this.model.kind === 'reentrant-fenced' && holds.length > 0;
     if (refused || (isFenced && (isAgain ? op.token! < token : op.token! <= token))) return [];
     const until = this.reading.lease === undefined ? Number.POSITIVE_INFINITY : time + this.reading.lease;
-    return [[[...holds, { owner: ownerOf(op), reads: op.mode === 'read', until }], isFenced ? op.token! : token]];
+    // A free lock that is granted gives a higher token, also where that was not recorded: half a step more.
+    const unknown = holds.length === 0 ? Math.floor(token) + 0.5 : token;
+    return [[[...holds, { owner: ownerOf(op), reads: op.mode === 'read', until }], isFenced ? op.token! : unknown]];
   }
 
   private releases(op: RecordedOp, holds: readonly Hold[]): (readonly Hold[])[] {
