@@ -7,6 +7,7 @@ import { benchConform } from './conform.js';
 import { benchFailovers } from './failovers.js';
 import { benchHistory } from './history.js';
 import { benchHunt } from './hunt.js';
+import { benchJudges } from './judges.js';
 import { benchPackage } from './package.js';
 import { benchPicture } from './picture.js';
 import { benchPlain } from './plain.js';
@@ -21,6 +22,10 @@ import { benchStarts } from './starts.js';
 export const benchmarks: Record<string, { summary: string; run(argv: string[]): Promise<void> }> = {
   ready: { summary: 'how fast a deployment is ready, and what recording costs', run: benchReady },
   starts: { summary: 'how long six clients of a lock take to start: --lock redisson/rlock', run: benchStarts },
+  judges: {
+    summary: 'whether Porcupine decides every key of the recorded runs as the linearizability checker does',
+    run: benchJudges,
+  },
   package: {
     summary: 'size, packages and time of an installation, and the time to a first verdict in an empty folder',
     run: benchPackage,

@@ -12,6 +12,7 @@ import { wholeNumberIn } from '../cli/common/values.js';
 import type { Case, MeasuredDecision } from './checkers-case.js';
 import { benchCommand } from './command.js';
 import type { LockHistory } from './lock-histories.js';
+import { buildPorcupine, type Porcupine, type PorcupineAnswer } from './porcupine.js';
 import { print } from './print.js';
 
 const SIZES = [1_000, 10_000, 100_000, 1_000_000];
@@ -90,7 +91,7 @@ async function row(name: string, history: LockHistory, porcupine: Porcupine | un
     megabytesOf(searched.maxRssKb),
   ];
   if (!porcupine) return columns.join('  ');
-  const peer = await porcupine.decide(history);
+  const peer = await decidedByPorcupine(porcupine, history);
   const isAtLeast = peer.verdict === 'unknown' ? '> ' : '';
   const ratio = `${isAtLeast}${(peer.ms / decided.ms).toFixed(1)} x`.padStart(9);
   return [...columns, answer(peer, decided), megabytesOf(peer.maxRssKb), ratio].join('  ');
@@ -112,7 +113,7 @@ function heading(withPorcupine: boolean): string {
 }
 
 /** The time of another procedure, and its verdict where that is not ours. */
-function answer({ verdict, ms }: Answer, { verdict: ours }: MeasuredDecision): string {
+function answer({ verdict, ms }: Pick<PorcupineAnswer, 'verdict' | 'ms'>, { verdict: ours }: MeasuredDecision): string {
   return `${verdict === ours ? '' : `${verdict}! `}${milliseconds(ms).trimStart()}`.padStart(16);
 }
 
@@ -137,38 +138,10 @@ async function fastest<Tried extends { ms: number }>(attempt: () => Promise<Trie
 
 // ---------------------------------------------------------------------------------------------------------- Porcupine
 
-interface Answer {
-  verdict: string;
-  /** Of the check alone: the history was read before. */
-  ms: number;
-  maxRssKb: number;
-}
-
-interface Porcupine {
-  decide(history: LockHistory): Promise<Answer>;
-}
-
-/** Says in one line why not, where it is not available. */
-async function buildPorcupine(folder: string, seconds: number, megabytes: number): Promise<Porcupine | undefined> {
-  const sources = fileURLToPath(new URL('../../bench/porcupine', import.meta.url));
-  const binary = join(folder, 'porcupine');
-  const built = await execa('go', ['build', '-buildvcs=false', '-o', binary, '.'], { cwd: sources, reject: false });
-  if (built.failed) {
-    const why = built.code === 'ENOENT' ? 'Go is not installed' : firstLine(built.stderr || built.shortMessage || '');
-    print(`without Porcupine: ${why}`);
-    return undefined;
-  }
-  print(`Porcupine gives up after ${seconds} s or ${megabytes} MB`);
-  const file = join(folder, 'history.txt');
-  return {
-    async decide(history) {
-      await inProcess({ history, engine: 'none', writeTo: file });
-      return fastest(async () => {
-        const { stdout } = await execa(binary, [file, String(seconds), String(megabytes)]);
-        return JSON.parse(stdout) as Answer;
-      });
-    },
-  };
+/** The same histories, each in the file that Porcupine reads. */
+async function decidedByPorcupine(porcupine: Porcupine, history: LockHistory): Promise<PorcupineAnswer> {
+  await inProcess({ history, engine: 'none', writeTo: porcupine.file });
+  return fastest(() => porcupine.decide());
 }
 
 // --------------------------------------------------------------------------------------------------------------- text
@@ -179,8 +152,4 @@ function milliseconds(ms: number): string {
 
 function megabytesOf(kb: number): string {
   return `${(kb / 1024).toFixed(0)} MB`.padStart(8);
-}
-
-function firstLine(text: string): string {
-  return text.split('\n', 1)[0]!;
 }

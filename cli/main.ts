@@ -1,5 +1,5 @@
 /** The command line: parses, calls the command, turns every error into one line and an exit status. */
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, Option } from 'commander';
 import { addMatrixFlags, type MatrixFlags, matrixCommand } from './batches/matrix-command.js';
 import { addScenarioFlags, SCENARIO_HELP, type ScenarioFlags, scenarioCommand } from './batches/scenario-command.js';
 import { addSelftestFlags, type SelftestFlags, selftestCommand } from './batches/selftest-command.js';
@@ -16,7 +16,8 @@ import { addHuntFlags, type HuntFlags } from './hunt/flags.js';
 import { huntCommand } from './hunt/hunt-command.js';
 import { addInitFlags, type InitFlags, initCommand } from './init/init-command.js';
 import { addImportFlags, type ImportFlags } from './judge/check-import.js';
-import { checkCommand, reportCommand } from './judge/judge-commands.js';
+import { EXPORT_FORMATS } from './judge/export-history.js';
+import { checkCommand, type ExportFlags, exportCommand, reportCommand } from './judge/judge-commands.js';
 import { replayCommand } from './replay/replay-command.js';
 import { addReplayFlags, addRunFlags, type ReplayFlags, type RunFlags } from './run/flags.js';
 import { type ServerFlags, serverOptions } from './run/machine-flags.js';
@@ -110,6 +111,16 @@ export function toolCommands(
     .argument('[run]', 'a run folder, its id, or latest', 'latest')
     .action(async (run: string) => {
       await ends(reportCommand(run, { cwd, base: RUNS_FOLDER }));
+    });
+  program
+    .command('export')
+    .description('print the history of a run for other checkers (Knossos, Porcupine), as Jepsen writes one')
+    .argument('[run]', 'a run folder, its id, or latest', 'latest')
+    .addOption(new Option('--format <format>', 'EDN, or JSON lines').choices(EXPORT_FORMATS).default('edn'))
+    .option('--key <key>', 'only of this lock: what knows no keys decides one at a time (default: all)')
+    .addHelpText('after', asCalledHere(EXPORT))
+    .action(async (run: string, flags: ExportFlags) => {
+      await ends(exportCommand(run, flags, { cwd, base: RUNS_FOLDER }));
     });
   addHuntFlags(
     program
@@ -326,6 +337,16 @@ Examples:
   npm run torture -- check history.json.gz --key value --owner holder-id
 
 Exit status: 0 it can be explained, 1 it cannot, 2 cannot tell, 3 it could not be read.
+`;
+
+const EXPORT = `
+Acquires and releases with their processes, keys, outcomes and times. Leases, renewals and losses are not in it: other checkers know
+none, and decide it strictly. A run that is HELD may be invalid so, where a lease ended or a client died.
+
+Examples:
+  npm run torture -- export latest > history.edn
+  npm run torture -- export latest --format jsonl --key lock:0 > history.jsonl
+  npm run torture -- check history.edn                   decided by this tool, as whoever else decides it
 `;
 
 const EXAMPLES = `

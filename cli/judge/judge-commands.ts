@@ -1,12 +1,16 @@
-/** `check` and `report`: both start from a run's folder on disk. */
+/** `check`, `report` and `export`: all start from a run's folder on disk. */
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { showingLife } from '../../harness/machine/signs-of-life.js';
 import { visible } from '../../harness/record/schemas/foreign-text.js';
 import { findRun, readResults } from '../../harness/record/store.js';
 import type { Results } from '../../harness/vocabulary/verdict.js';
+import { UsageError } from '../common/errors.js';
 import { tellStepSummary } from '../common/step-summary.js';
 import { checkHistory, type ImportFlags, refuseImportFlags, whatToCheck } from './check-import.js';
-import { judgeRun, type PrintOptions, readRun, showVerdict } from './judge.js';
+import { type ExportFormat, exportedEvents, exportedLine } from './export-history.js';
+import { judgeRun, type PrintOptions, readInput, readRun, showVerdict } from './judge.js';
 import { verdictChanged } from './judged-before.js';
 import { writeReports } from './write-reports.js';
 
@@ -51,5 +55,25 @@ export async function reportCommand(run: string, where: Where): Promise<number> 
   const folder = findRun(run, where.base, where.cwd);
   const input = await showingLife(() => readRun(folder));
   for (const path of writeReports(folder, input)) process.stdout.write(`${path}\n`);
+  return 0;
+}
+
+export interface ExportFlags {
+  format: ExportFormat;
+  key?: string;
+}
+
+/** Prints a run's history for other checkers; resolves with 0, whatever they may say of it. */
+export async function exportCommand(run: string, { format, key }: ExportFlags, where: Where): Promise<number> {
+  const { input } = await readInput(findRun(run, where.base, where.cwd));
+  const { keys } = input.history.operations;
+  if (key !== undefined && !keys.includes(key))
+    throw new UsageError(`--key ${key}: the run has no such key; it has ${keys.join(', ')}`);
+  const lines = Readable.from(
+    (function* () {
+      for (const event of exportedEvents(input.history, key)) yield exportedLine(event, format);
+    })(),
+  );
+  await pipeline(lines, process.stdout, { end: false });
   return 0;
 }

@@ -22,6 +22,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MADE_OF } from '../../../cli/run/tool-image.js';
 import { ended } from '../../support/ended.js';
+import { commandsIn } from '../../support/next-commands.js';
 import { ROOT } from '../../support/torture.js';
 
 /** Unassigned: no machine gives it to a user. */
@@ -212,7 +213,15 @@ export default defineLock({
     expect(output).toMatch(
       /^Reproduce: npx lock-torture --lock=\/.*\/locks\/mine\.ts --nemesis=none --topology single .* --no-config --seed \d+$/m,
     );
-    expect(readFileSync(join(project, 'runs/latest/report.html'), 'utf8')).toContain('npx lock-torture replay ');
+    const page = readFileSync(join(project, 'runs/latest/report.html'), 'utf8');
+    const printed = [...new Set([...commandsIn(output), ...commandsIn(page)])];
+    const kinds = printed.map((command) => /^npx lock-torture (replay|check|--lock)/.exec(command)?.[1]);
+    expect(kinds.sort(), printed.join('\n')).toEqual(['--lock', 'check', 'replay']);
+    for (const command of printed) {
+      // Of many runs, one.
+      const typed = await byUser(['sh', '-c', command.replace(/ --times \d+$/, ' --times 1')]);
+      expect([0, 2], `${command}\n${typed.output}${typed.errors}`).toContain(typed.status);
+    }
     expect(below(join(project, 'node_modules'))).toEqual(before);
   });
 
@@ -512,11 +521,14 @@ function below(folder: string): string[] {
 
 /** `npx lock-torture` with the quickest run and these flags, with nothing of root's environment but where Redis is cached. */
 async function asUser(...flags: string[]) {
-  const become = ['setpriv', `--reuid=${UID}`, `--regid=${UID}`, '--clear-groups', '--no-new-privs', '--'];
   const quickest = ['--topology', 'single', ...QUICKEST, ...(flags.includes('--runtime') ? [] : NETNS)];
-  const [program, ...argv] = [...become, 'npx', 'lock-torture', ...quickest, ...flags];
+  return byUser(['npx', 'lock-torture', ...quickest, ...flags]);
+}
+
+function byUser(argv: readonly string[]) {
+  const become = [`--reuid=${UID}`, `--regid=${UID}`, '--clear-groups', '--no-new-privs', '--'];
   return ended(
-    spawn(program!, argv, {
+    spawn('setpriv', [...become, ...argv], {
       cwd: project,
       // An engine that is somewhere else is looked for only where it may be wanted.
       env: { PATH: process.env.PATH!, HOME: home, LANG: 'C.UTF-8', DOCKER_HOST: 'tcp://127.0.0.1:1' },
