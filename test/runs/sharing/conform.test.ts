@@ -63,7 +63,7 @@ it.concurrent('stamps that the script cache hides', { timeout: 180_000 }, async 
   expect(result.exitStatus).toBe(1);
 });
 
-it.concurrent('the stamp of the last node instead of the first', { timeout: 180_000 }, async () => {
+it.concurrent('the stamp of the last node instead of the first', { tags: ['night'], timeout: 180_000 }, async () => {
   const result = await conform(`python3 ${MISTAKEN} last-nodes-stamp`, '--topology', 'redlock');
   const late = { rule: 'stamp-late', remedy: expect.stringContaining('not of the last') };
   expect(mistakes(result)).toContainEqual(expect.objectContaining(late));

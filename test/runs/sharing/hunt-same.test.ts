@@ -3,7 +3,7 @@
  * (`npm run bench -- hunt`): fifteen of each here, fifty where all is tried.
  */
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { runProgram } from '../../../harness/machine/command.js';
 import { PROJECT } from '../../../harness/machine/project-files.js';
 import { topologiesOfService } from '../../../harness/topologies/index.js';
@@ -13,9 +13,12 @@ const [WARM, COLD] = process.env.LOCK_TORTURE_TEST_DEEP === '1' ? [10, 40] : [3,
 /** On a quiet machine it is one. */
 const LIMIT_MS = 20 * 60_000;
 
-test.each(topologiesOfService('redis'))(
-  'as they were: %s',
-  async (topology) => {
+/** Their schedules have the most servers, and take the longest. */
+const AT_NIGHT: ReadonlySet<string> = new Set(['cluster', 'redlock']);
+
+describe.each(topologiesOfService('redis'))('%s', (topology) => {
+  const tags = AT_NIGHT.has(topology) ? ['night' as const] : [];
+  test('its schedules are as they were', { tags, timeout: LIMIT_MS }, async () => {
     // With a short lease schedules are short, where primaries can be replaced as well.
     const few = [
       '--warm',
@@ -33,6 +36,5 @@ test.each(topologiesOfService('redis'))(
     });
     expect(stdout, stderr).toContain(`${topology}, 2 elsewhere: ${WARM + COLD} of ${WARM + COLD} identical\n`);
     expect(exitCode).toBe(0);
-  },
-  LIMIT_MS,
-);
+  });
+});

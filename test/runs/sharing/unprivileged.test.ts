@@ -29,7 +29,7 @@ const CLONED = {
   readme:
     'node /support/newcomer.mjs --from /repository --in /tmp/found --part readme >out 2>&1; echo "=== readme ended with $?"; cat out; cd /tmp/found/lock-torture || exit',
   sentinel:
-    'git clone --quiet /repository clone; cd clone || exit; cp examples/vitest/my-lock.ts .; npm run torture -- --topology sentinel >out 2>&1; echo "=== sentinel ended with $?"; cat out',
+    'git clone --quiet /repository clone; cd clone || exit; cp examples/vitest/blind-delete.ts my-lock.ts; npm run torture -- --topology sentinel >out 2>&1; echo "=== sentinel ended with $?"; cat out',
 };
 
 async function inContainer(user: string, script: string, onTestFinished: TestContext['onTestFinished']) {
