@@ -2,7 +2,7 @@
  * A campaign in virtual time: four parts of it, merged, are to the byte what one machine made, though one was killed again and again;
  * gone on with, it plays each schedule once.
  */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { endAll, freshFolder, start, type Torture, until } from '../../support/torture.js';
@@ -35,8 +35,11 @@ const linesOf = (folder: string) => {
   const path = join(folder, 'schedules.jsonl');
   return existsSync(path) ? readFileSync(path, 'utf8').split('\n').filter(Boolean) : [];
 };
+/** But for where it lies, which the commands that replay something name. */
 const report = (folder: string) =>
-  ['summary.json', 'summary.md', 'report.html'].map((name) => readFileSync(join(folder, name), 'utf8'));
+  ['summary.json', 'summary.md', 'report.html'].map((name) =>
+    readFileSync(join(folder, name), 'utf8').replaceAll(realpathSync(folder), 'folder'),
+  );
 
 const partOf = (out: string, n: number) => campaign(out, ...ONE_AT_ONCE, '--shard', `${n}/${PARTS}`);
 const resume = (folder: string, ...more: string[]) =>
