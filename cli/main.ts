@@ -15,8 +15,8 @@ import { runDoctor, runList } from './docs/about-commands.js';
 import { addHuntFlags, type HuntFlags } from './hunt/flags.js';
 import { huntCommand } from './hunt/hunt-command.js';
 import { addInitFlags, type InitFlags, initCommand } from './init/init-command.js';
-import { addImportFlags, type ImportFlags } from './judge/check-import.js';
-import { EXPORT_FORMATS } from './judge/export-history.js';
+import { addImportFlags, IMPORT_HELP, type ImportFlags } from './judge/check-import.js';
+import { EXPORT_FORMATS, EXPORT_HELP } from './judge/export-history.js';
 import { checkCommand, type ExportFlags, exportCommand, reportCommand } from './judge/judge-commands.js';
 import { replayCommand } from './replay/replay-command.js';
 import { addReplayFlags, addRunFlags, type ReplayFlags, type RunFlags } from './run/flags.js';
@@ -101,7 +101,7 @@ export function toolCommands(
       .argument('[run]', 'a run folder, its id, or latest; or a history, or a folder that it is in', 'latest')
       .option('--json', 'print the verdict as one JSON object', false),
   )
-    .addHelpText('after', asCalledHere(IMPORT))
+    .addHelpText('after', asCalledHere(IMPORT_HELP))
     .action(async (run: string, flags: ImportFlags & { json: boolean }) => {
       await ends(checkCommand(run, { ...flags, cwd, base: RUNS_FOLDER }));
     });
@@ -118,7 +118,7 @@ export function toolCommands(
     .argument('[run]', 'a run folder, its id, or latest', 'latest')
     .addOption(new Option('--format <format>', 'EDN, or JSON lines').choices(EXPORT_FORMATS).default('edn'))
     .option('--key <key>', 'only of this lock: what knows no keys decides one at a time (default: all)')
-    .addHelpText('after', asCalledHere(EXPORT))
+    .addHelpText('after', asCalledHere(EXPORT_HELP))
     .action(async (run: string, flags: ExportFlags) => {
       await ends(exportCommand(run, flags, { cwd, base: RUNS_FOLDER }));
     });
@@ -323,30 +323,6 @@ Examples:
   npm run torture -- selftest --only blind-del,redlock   one canary with its twin, and one sound lock
 
 Exit status: 0 all canaries caught and nothing else accused, 1 otherwise, 2 some runs prove nothing or were not made, 3 could not run.
-`;
-
-const IMPORT = `
-A history recorded elsewhere is judged under each reading of what such histories leave open: strictly; with a failed
-release ending the hold; and, with --lease, with a hold ending with its lease. --reading says which of these verdicts is
-the exit status. docs/import.md says what a history must hold, and how to get it out of Jepsen.
-
-Examples:
-  npm run torture -- check store/latest                              a folder of Jepsen's
-  npm run torture -- check history.edn --model reentrant:2
-  npm run torture -- check history.jsonl --lease 5s --reading lease
-  npm run torture -- check history.json.gz --key value --owner holder-id
-
-Exit status: 0 it can be explained, 1 it cannot, 2 cannot tell, 3 it could not be read.
-`;
-
-const EXPORT = `
-Acquires and releases with their processes, keys, outcomes and times. Leases, renewals and losses are not in it: other checkers know
-none, and decide it strictly. A run that is HELD may be invalid so, where a lease ended or a client died.
-
-Examples:
-  npm run torture -- export latest > history.edn
-  npm run torture -- export latest --format jsonl --key lock:0 > history.jsonl
-  npm run torture -- check history.edn                   decided by this tool, as whoever else decides it
 `;
 
 const EXAMPLES = `

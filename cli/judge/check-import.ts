@@ -18,6 +18,21 @@ import { nameAmong, positiveDurationMs } from '../common/values.js';
 import { decidingKeys, IMPORT_MODELS, type ImportModel, parsedModel } from './import-model.js';
 import { type ChosenReading, importJson, importText } from './import-summary.js';
 
+/** After the options of `check --help`. */
+export const IMPORT_HELP = `
+A history recorded elsewhere is judged under each reading of what such histories leave open: strictly; with a failed
+release ending the hold; and, with --lease, with a hold ending with its lease. --reading says which of these verdicts is
+the exit status. docs/import.md says what a history must hold, and how to get it out of Jepsen.
+
+Examples:
+  npm run torture -- check store/latest                              a folder of Jepsen's
+  npm run torture -- check history.edn --model reentrant:2
+  npm run torture -- check history.jsonl --lease 5s --reading lease
+  npm run torture -- check history.json.gz --key value --owner holder-id
+
+Exit status: 0 it can be explained, 1 it cannot, 2 cannot tell, 3 it could not be read.
+`;
+
 /** The flags of `check` that are for histories recorded elsewhere, parsed. */
 export interface ImportFlags {
   model?: ImportModel;

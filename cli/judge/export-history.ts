@@ -9,6 +9,17 @@ import type { History } from '../../harness/vocabulary/history.js';
 export const EXPORT_FORMATS = ['edn', 'jsonl'] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
+/** After the options of `export --help`. */
+export const EXPORT_HELP = `
+Acquires and releases with their processes, keys, outcomes and times. Leases, renewals and losses are not in it: other checkers know
+none, and decide it strictly. A run that is HELD may be invalid so, where a lease ended or a client died.
+
+Examples:
+  npm run torture -- export latest > history.edn
+  npm run torture -- export latest --format jsonl --key lock:0 > history.jsonl
+  npm run torture -- check history.edn                   decided by this tool, as whoever else decides it
+`;
+
 export interface ExportedEvent {
   type: 'invoke' | 'ok' | 'fail' | 'info';
   f: 'acquire' | 'release';
