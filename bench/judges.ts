@@ -10,7 +10,7 @@ import { brotliDecompressSync } from 'node:zlib';
 import { decide } from '../checkers/linearizability/decide.js';
 import { READINGS } from '../checkers/linearizability/decide-readings.js';
 import { keyHistoriesOf } from '../checkers/linearizability/key-histories.js';
-import type { KeyHistory } from '../checkers/linearizability/types.js';
+import { BUDGET_OF_RUNS, type KeyHistory } from '../checkers/linearizability/types.js';
 import { readInput } from '../cli/judge/judge.js';
 import { OP, OUTCOME } from '../harness/record/history-table.js';
 import { benchCommand } from './command.js';
@@ -19,7 +19,6 @@ import { print } from './print.js';
 
 const SECONDS = 30;
 const MEGABYTES = 4_000;
-const SEARCH = { configurations: 100_000, steps: 2_000_000 };
 const RUNS = fileURLToPath(new URL('../../test/fixtures/recorded-runs', import.meta.url));
 
 export async function benchJudges(argv: string[]): Promise<void> {
@@ -47,7 +46,7 @@ async function compare(porcupine: Porcupine, folder: string): Promise<void> {
     const { input } = await readInput(folder);
     if (input.model.kind !== 'mutex') continue;
     for (const key of keyHistoriesOf(input.history)) {
-      const { verdict } = decide(key, input.model, READINGS.strict.reading, { witnesses: 1, search: SEARCH });
+      const { verdict } = decide(key, input.model, READINGS.strict.reading, { witnesses: 1, search: BUDGET_OF_RUNS });
       writeFileSync(porcupine.file, forPorcupine(key));
       const { verdict: other } = await porcupine.decide();
       if (verdict === 'invalid') counts.invalid++;

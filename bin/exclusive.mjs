@@ -14,8 +14,9 @@ import { connect, createServer } from 'node:net';
 const NAMES = 4;
 
 /**
- * The user's name for it, of which there are several. It fills the kernel's 108 bytes: some versions of Node pad a shorter one with zeros and others do not,
- * so that two versions would not exclude each other. (Node 20.0 to 20.3 drop the name: there all names are one.)
+ * The user's name for it, of which there are several. It fills the kernel's 108 bytes: some versions of Node pad a shorter one with
+ * zeros and others do not, so that two versions would not exclude each other. (Node 20.0 to 20.3 drop the name: there all names are
+ * one.)
  *
  * @param {string} name
  * @param {number} [which] from 0 on

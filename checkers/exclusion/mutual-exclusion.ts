@@ -149,8 +149,9 @@ function overlapsIn(holds: Holds, { history, config, model }: CheckInput) {
   const doubtful: ByClass<InDoubt> = { exclusion: { count: 0, texts: [] }, stale: { count: 0, texts: [] } };
   forEachOverlap(holds, model, (found) => {
     const name = found.stale < 0 ? 'exclusion' : 'stale';
-    const ofKey = swept.get(keys[holds.key[found.second]!]!) ?? { exclusion: sweptNone(), stale: sweptNone() };
-    swept.set(keys[holds.key[found.second]!]!, ofKey);
+    const key = keys[holds.key[found.second]!]!;
+    const ofKey = swept.get(key) ?? { exclusion: sweptNone(), stale: sweptNone() };
+    swept.set(key, ofKey);
     const ofClass = ofKey[name];
     if (ofClass.count++ === 0) ofClass.proof = () => proofOf(overlapWith(holds, found));
     const overlap = doubts.any ? overlapWith(holds, found) : undefined;

@@ -9,7 +9,7 @@ import type { LockModel } from '../../harness/vocabulary/protocol.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import { decide } from './decide.js';
 import { type HeldAs, type HeldKey, heldHistory, heldKeys, isActedOnLate } from './held.js';
-import type { DecideOptions, Decision, Reading } from './types.js';
+import { BUDGET_OF_RUNS, type DecideOptions, type Decision, type Reading } from './types.js';
 import { BadLinearization } from './verify.js';
 
 /** What can be decided of a key, and why: a proof of what is impossible, or what was left open. */
@@ -28,8 +28,7 @@ export interface HeldVerdict {
   acted: HeldDecision;
 }
 
-/** Where no fast procedure decides; what is beyond it is told. */
-const OPTIONS: DecideOptions = { witnesses: 1, search: { configurations: 100_000, steps: 2_000_000 } };
+const OPTIONS: DecideOptions = { witnesses: 1, search: BUDGET_OF_RUNS };
 const READING: Reading = { failedReleaseEnds: false, leases: true, triesInform: false };
 
 /** Decided once for each run that is judged. */

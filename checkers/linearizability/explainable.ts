@@ -6,9 +6,8 @@
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { ReadingResult } from '../../harness/vocabulary/verdict.js';
 import { decideReadings } from './decide-readings.js';
+import { BUDGET_OF_RUNS } from './types.js';
 
-/** Where no fast procedure decides; a run is not kept waiting for what decides nothing. */
-const SEARCH = { configurations: 100_000, steps: 2_000_000 };
 const PROOFS = 3;
 
 /** `between`: called after each key and reading. */
@@ -16,7 +15,7 @@ export function readingsOf({ history, model }: CheckInput, between?: () => void)
   // In a run with faults keys of crashed clients and split votes refuse while the lock is free: a refused try shows nothing.
   const options = {
     witnesses: PROOFS,
-    search: SEARCH,
+    search: BUDGET_OF_RUNS,
     without: ['tries-inform'] as const,
     countedByKind: PROOFS,
     ...(between && { between }),

@@ -96,6 +96,9 @@ export interface SearchBudget {
   steps: number;
 }
 
+/** For histories of runs, where no fast procedure decides: nobody is kept waiting for more, and what is beyond it is told. */
+export const BUDGET_OF_RUNS: SearchBudget = { configurations: 100_000, steps: 2_000_000 };
+
 /**
  * A lock as data, for the general search and for checking certificates. `step` gives the state after the row took effect
  * with the outcome that the history tells, or undefined where the lock would not have answered so. States are not changed.

@@ -3,11 +3,12 @@
  * and how much else there was. A lock that prints a line for every try must not hide the verdict. Lines that differ in numbers
  * alone (a key, a time of day) are one.
  */
-import { closeSync, openSync, readdirSync, readSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
 import { count, plural } from '../../harness/record/facts/words.js';
 import { shown } from '../../harness/record/schemas/foreign-text.js';
+import { readHostFile } from '../../harness/runtimes/host-files.js';
 import type { Say } from './say.js';
 
 /** Distinct lines that are shown. */
@@ -75,7 +76,7 @@ export function sayingPrinted(log: LockLog, say: Say): (line: string) => void {
 export function lockLogOfRun(folder: string): string[] {
   const log = new LockLog();
   const files = clientLogs(folder);
-  const lines = files.flatMap((file) => beginningOf(join(folder, 'logs', file)).split('\n'));
+  const lines = files.flatMap((file) => beginningOf(join(folder, 'logs'), file).split('\n'));
   const toShow = lines.flatMap((line) => log.heard(line) ?? []);
   if (toShow.length === 0) return [];
   const where = files.length === 1 ? `logs/${files[0]}` : 'logs/c*.log';
@@ -96,16 +97,10 @@ function clientLogs(folder: string): string[] {
   }
 }
 
-function beginningOf(path: string): string {
-  const data = Buffer.alloc(MOST_READ_BYTES);
+function beginningOf(folder: string, file: string): string {
   try {
-    const fd = openSync(path, 'r');
-    try {
-      return data.toString('utf8', 0, readSync(fd, data, 0, data.length, 0));
-    } finally {
-      closeSync(fd);
-    }
+    return readHostFile(folder, file, { from: 0, bytesMax: MOST_READ_BYTES })?.data.toString('utf8') ?? '';
   } catch {
-    return ''; // gone meanwhile: nothing of a verdict hangs on it
+    return ''; // nothing of a verdict hangs on it
   }
 }

@@ -2,7 +2,7 @@
  * A recorded run's acquires and releases as Jepsen writes a history: for Knossos, Porcupine, or whoever else decides one. What only
  * this project knows of (leases, renewals, losses) is not in it, so it is to be decided strictly.
  */
-import { intervalsOf } from '../../harness/record/facts/intervals.js';
+import { callsAndReturns, intervalsOf, isReturn, rowOf } from '../../harness/record/facts/intervals.js';
 import { MODE, OP, OUTCOME } from '../../harness/record/history-table.js';
 import type { History } from '../../harness/vocabulary/history.js';
 
@@ -41,35 +41,33 @@ export interface ExportedEvent {
 
 const TYPES = { [OUTCOME.ok]: 'ok', [OUTCOME.fail]: 'fail', [OUTCOME.info]: 'info' } as const;
 
-/** In the order of time; of one instant what is called comes before what is answered, for both count as concurrent. */
+/** In the order of time. */
 export function* exportedEvents(history: History, key?: string): Generator<ExportedEvent> {
   const { operations: ops } = history;
-  const { callNs, returnNs } = intervalsOf(history);
+  const intervals = intervalsOf(history);
+  const { callNs, returnNs } = intervals;
   const rows: number[] = [];
   for (let row = 0; row < ops.count; row++) {
     const isLockOp = ops.op[row] === OP.acquire || ops.op[row] === OP.release;
     if (isLockOp && (key === undefined || ops.keys[ops.key[row]!] === key)) rows.push(row);
   }
-  // Each row twice: its call, and its answer if there was one.
-  const steps = rows.flatMap((row) => [2 * row, ...(Number.isFinite(returnNs[row]!) ? [2 * row + 1] : [])]);
-  const isAnswer = (step: number) => (step & 1) === 1;
-  const timeOf = (step: number) => (isAnswer(step) ? returnNs : callNs)[step >> 1]!;
-  steps.sort((a, b) => timeOf(a) - timeOf(b) || Number(isAnswer(a)) - Number(isAnswer(b)) || a - b);
-  for (const [index, step] of steps.entries()) {
-    const row = step >> 1;
+  let index = 0;
+  for (const event of callsAndReturns(rows, (row) => Number.isFinite(returnNs[row]!), intervals)) {
+    const row = rowOf(event);
+    const isAnswer = isReturn(event);
     const reason = ops.reasons[ops.reason[row]!];
     yield {
-      type: isAnswer(step) ? (TYPES[ops.outcome[row] as keyof typeof TYPES] ?? 'info') : 'invoke',
+      type: isAnswer ? (TYPES[ops.outcome[row] as keyof typeof TYPES] ?? 'info') : 'invoke',
       f: ops.op[row] === OP.acquire ? 'acquire' : 'release',
       process: ops.client[row]!,
       client: ops.clients[ops.client[row]!]!,
       key: ops.keys[ops.key[row]!]!,
       value: null,
       ...(ops.mode[row] !== MODE.exclusive && { mode: ops.mode[row] === MODE.read ? 'read' : 'write' }),
-      ...(isAnswer(step) && reason !== undefined && { error: reason }),
-      ...(isAnswer(step) && !Number.isNaN(ops.token[row]) && { token: ops.token[row]! }),
-      time: timeOf(step),
-      index,
+      ...(isAnswer && reason !== undefined && { error: reason }),
+      ...(isAnswer && !Number.isNaN(ops.token[row]) && { token: ops.token[row]! }),
+      time: (isAnswer ? returnNs : callNs)[row]!,
+      index: index++,
     };
   }
 }

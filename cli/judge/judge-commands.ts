@@ -3,14 +3,15 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { showingLife } from '../../harness/machine/signs-of-life.js';
+import { readHistory } from '../../harness/record/history.js';
 import { visible } from '../../harness/record/schemas/foreign-text.js';
-import { findRun, readResults } from '../../harness/record/store.js';
+import { findRun, readConfig, readResults } from '../../harness/record/store.js';
 import type { Results } from '../../harness/vocabulary/verdict.js';
 import { UsageError } from '../common/errors.js';
 import { tellStepSummary } from '../common/step-summary.js';
 import { checkHistory, type ImportFlags, refuseImportFlags, whatToCheck } from './check-import.js';
 import { type ExportFormat, exportedEvents, exportedLine } from './export-history.js';
-import { judgeRun, type PrintOptions, readInput, readRun, showVerdict } from './judge.js';
+import { judgeRun, type PrintOptions, readRun, recordedIn, showVerdict } from './judge.js';
 import { verdictChanged } from './judged-before.js';
 import { writeReports } from './write-reports.js';
 
@@ -65,13 +66,14 @@ export interface ExportFlags {
 
 /** Prints a run's history for other checkers; resolves with 0, whatever they may say of it. */
 export async function exportCommand(run: string, { format, key }: ExportFlags, where: Where): Promise<number> {
-  const { input } = await readInput(findRun(run, where.base, where.cwd));
-  const { keys } = input.history.operations;
+  const folder = findRun(run, where.base, where.cwd);
+  const history = await readHistory(recordedIn(folder), readConfig(folder).topologyOptions.nodes);
+  const { keys } = history.operations;
   if (key !== undefined && !keys.includes(key))
     throw new UsageError(`--key ${key}: the run has no such key; it has ${keys.join(', ')}`);
   const lines = Readable.from(
     (function* () {
-      for (const event of exportedEvents(input.history, key)) yield exportedLine(event, format);
+      for (const event of exportedEvents(history, key)) yield exportedLine(event, format);
     })(),
   );
   await pipeline(lines, process.stdout, { end: false });

@@ -112,7 +112,7 @@ export async function readInput(
 }
 
 /** Throws where there is none: a run that was killed while its deployment was being prepared has left only its plan. */
-function recordedIn(folder: string): string {
+export function recordedIn(folder: string): string {
   const recorded = join(folder, 'history.jsonl');
   if (!existsSync(recorded)) throw new UsageError(`nothing was recorded in ${folder}: the run ended before it began`);
   return recorded;

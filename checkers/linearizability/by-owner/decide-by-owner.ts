@@ -11,7 +11,8 @@
  * - A release of unknown outcome ends one, from its call on or never: a hold too that its owner got later.
  * - A release that was answered "not yours", where that is taken for an end, ends all that its owner has.
  *
- * Where every client's unknown operation is its last, no denial meets two holds, it makes no difference which hold a release ended, and the procedures of `decide.ts` decide.
+ * Where every client's unknown operation is its last, and no denial meets two holds, it makes no difference which hold a release
+ * ended, and the procedures of `decide.ts` decide.
  */
 import { listed, momentBeside, plural } from '../../../harness/record/facts/words.js';
 import { MODE, OP, OUTCOME } from '../../../harness/record/history-table.js';

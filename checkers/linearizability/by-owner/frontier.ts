@@ -6,6 +6,7 @@
  * Costs a few steps for each operation, unless many clients' operations or many unknown outcomes can be combined: so it has
  * a budget.
  */
+import { callsAndReturns, isReturn, rowOf } from '../../../harness/record/facts/intervals.js';
 import type { LockModel } from '../../../harness/vocabulary/protocol.js';
 import type { KeyHistory, Reading, SearchBudget } from '../types.js';
 import { Lock, type Promised, START, type State, stateKey } from './steps.js';
@@ -51,8 +52,8 @@ class Frontier {
     let explained = 0;
     let since = 0;
     for (const event of eventsOf(this.history, this.lock)) {
-      const row = event >> 1;
-      if (event % 2 === 0) {
+      const row = rowOf(event);
+      if (!isReturn(event)) {
         if (this.isAtRest()) since = row;
         this.called(row);
         continue;
@@ -108,14 +109,7 @@ class Frontier {
   }
 }
 
-/** Calls (twice the row) and returns (one more) in the order of time; at one time calls first, for equal stamps are concurrent. */
-function eventsOf({ rows, callNs, returnNs }: KeyHistory, lock: Lock): Float64Array {
-  const events: number[] = [];
-  for (const row of rows) {
-    const kind = lock.kindOf(row);
-    if (kind !== 'nothing') events.push(2 * row);
-    if (kind === 'must') events.push(2 * row + 1);
-  }
-  const nsOf = (event: number) => (event % 2 === 0 ? callNs : returnNs)[event >> 1]!;
-  return Float64Array.from(events).sort((a, b) => nsOf(a) - nsOf(b) || (a % 2) - (b % 2) || a - b);
+function eventsOf(history: KeyHistory, lock: Lock): Float64Array {
+  const rows = history.rows.filter((row) => lock.kindOf(row) !== 'nothing');
+  return callsAndReturns(rows, (row) => lock.kindOf(row) === 'must', history);
 }

@@ -38,3 +38,33 @@ export function mayTakeEffectWithin(history: History, row: number, fromNs: numbe
   const { callNs, returnNs } = intervalsOf(history);
   return callNs[row]! <= untilNs && (history.operations.outcome[row] !== OUTCOME.ok || returnNs[row]! >= fromNs);
 }
+
+/**
+ * Calls and returns of these rows in the order of time: at one time calls first, for equal stamps are concurrent. A call is twice the
+ * row, and where `isReturned` its return one more.
+ */
+export function callsAndReturns(
+  rows: Iterable<number>,
+  isReturned: (row: number) => boolean,
+  { callNs, returnNs }: Intervals,
+): Float64Array {
+  const events: number[] = [];
+  for (const row of rows) {
+    events.push(2 * row);
+    if (isReturned(row)) events.push(2 * row + 1);
+  }
+  const nsOf = (event: number) => (isReturn(event) ? returnNs : callNs)[rowOf(event)]!;
+  return Float64Array.from(events).sort(
+    (a, b) => nsOf(a) - nsOf(b) || Number(isReturn(a)) - Number(isReturn(b)) || a - b,
+  );
+}
+
+/** Of what `callsAndReturns` gives. */
+export function isReturn(event: number): boolean {
+  return event % 2 === 1;
+}
+
+/** The row that it is of. */
+export function rowOf(event: number): number {
+  return Math.floor(event / 2);
+}
