@@ -4,8 +4,9 @@
  * What has to come first depends on what a replaced primary does to its clients (`Topology.replacedPrimary`):
  *
  * - it `keeps` them (Sentinel): it is cut from replicas and Sentinels while clients still reach it; replaced; and then
- *   killed (`then: kill`), or left isolated with its clients until the cut is healed (`then: isolate`). For `kill` the
- *   moment matters: when keys are held that the new primary does not know;
+ *   killed (`then: kill`), or left isolated with half of its clients until the cut is healed (`then: isolate`). The other
+ *   half loses it, too, and finds the new one: a client that reaches the old primary has no reason to look for another.
+ *   For `kill` the moment matters: when keys are held that the new primary does not know;
  * - they `leave` it (a virtual IP moves, a Cluster node that is cut off stops writing): so it is first cut from its
  *   replicas alone, which nothing else notices; when keys are held that these do not know, it is killed or cut from
  *   everybody who might replace it; and replaced.
@@ -28,7 +29,7 @@ import { bothWays, type Grip } from '../levers/network.js';
 import { killForgets, type NemesisContext, type NemesisFault, type Shape } from '../striking/context.js';
 import { GrantWatch } from '../striking/grants.js';
 import { running, type Succession, shardOf, succeeded, wholeAgain } from '../striking/succession.js';
-import { struckNode } from '../striking/targets.js';
+import { choose, struckNode } from '../striking/targets.js';
 import { mustBeOneOf } from './args.js';
 import { killDown } from './take-down.js';
 
@@ -55,7 +56,8 @@ export const failover: NemesisFault = {
     does:
       'Sentinel: the primary is cut from replicas and Sentinels, both ways, while clients still reach it; when another ' +
       'is primary it is killed (`then: kill`) at a moment when it has granted locks that the new one does not know, or ' +
-      'left isolated with its clients (`then: isolate`). Replica and Cluster: once the servers are whole, the primary is ' +
+      'left isolated with half of its clients, cut from the others (`then: isolate`). Replica and Cluster: once the ' +
+      'servers are whole, the primary is ' +
       'cut from its replicas only, until a lock is held that these do not know and that may well outlive the failover; ' +
       'then it is killed, or cut from every other server.',
     proof:
@@ -132,9 +134,17 @@ async function isolateFirst(strike: Strike) {
   const effects = [...cut.effects, ...promotion.effects];
   const record = { targets: [old.name] };
   if (step.args?.then === 'isolate') {
+    const leaving = choose(context.clientHosts, Math.floor(context.clientHosts.length / 2), context);
+    const rest = await inForce.add(context.levers.network.cut(bothWays([old.host], leaving)));
+    const staying = context.clientHosts.filter((host) => !leaving.includes(host));
     return {
       sinceNs,
-      record: { ...record, did: `${old.name} left isolated with its clients`, proof: story.join('; '), effects },
+      record: {
+        ...record,
+        did: `${old.name} left isolated with ${words(staying.map((host) => host.name))}`,
+        proof: [...story, rest.proof].join('; '),
+        effects: [...effects, ...rest.effects],
+      },
       heal: () => inForce.heal(),
     };
   }

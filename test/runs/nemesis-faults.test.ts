@@ -156,7 +156,8 @@ const onSentinel: Case[] = [
     expected: [
       [['hear', 'r1', 'r2'], false],
       [['hear', 's1', 'r1'], false],
-      [['reach', 'c1', 'r1'], PONG],
+      // Of four.
+      [['clients', 'r1'], 2],
       [['state', 'r1'], 'running'],
     ],
     targets: ['r1'],

@@ -41,10 +41,13 @@ export interface Job {
  * of a server's or client's process; `skew`: TIME over TCP against the machine's clock, in whole seconds; `marker`: whether
  * a key that was set before the fault is still there; `master`: whom the first Sentinel names; `gains`: seconds that a
  * server's clock gains in one; `ends`: every time, in whole seconds against the machine's, that it told within a second;
- * `come`: how many datagrams of a hundred arrive, in steps of 20, whether late and overtaken; `late`: whether answers over TCP that took half a second took a third of three; `run`: the run id of its process.
+ * `clients`: how many of the clients reach a server; `come`: how many datagrams of a hundred arrive, in steps of 20, whether
+ * late and overtaken; `late`: whether answers over TCP that took half a second took a third of three; `run`: the run id of its
+ * process.
  */
 export type Probe =
   | ['reach', from: string, to: string]
+  | ['clients', to: string]
   | ['hear' | 'come', from: string, to: string]
   | ['state' | 'skew' | 'marker' | 'gains' | 'ends' | 'late' | 'run', who: string]
   | ['master'];
@@ -184,6 +187,8 @@ function answer(probe: Probe): Promise<unknown> {
   switch (probe[0]) {
     case 'reach':
       return ask(host(probe[1]), server(probe[2]), ['PING']);
+    case 'clients':
+      return clientsThatReach(server(probe[1]));
     case 'hear':
       return hears(host(probe[1]), host(probe[2]));
     case 'come':
@@ -229,6 +234,11 @@ async function ask(from: Host, to: ServerNode, argv: string[]): Promise<string> 
     s.on('data', (d) => end(String(d))); s.on('error', () => end('unreachable')); setTimeout(end, 5_000, 'unreachable');
     s.write(${JSON.stringify(`${argv.join(' ')}\r\n`)});`;
   return (await from.exec([process.execPath, '-e', script], LONG)).stdout.trim();
+}
+
+async function clientsThatReach(to: ServerNode): Promise<number> {
+  const answers = await Promise.all(places.map((place) => ask(place, to, ['PING'])));
+  return answers.filter((answer) => answer === '+PONG').length;
 }
 
 /** The listener is there before the talker begins, however busy the machine is. */

@@ -906,13 +906,17 @@ describe('failover', () => {
     expect(w.clock.nowNs() / 1e6).toBeGreaterThanOrEqual(5_000);
   });
 
-  it('isolate: leaves it isolated and alive', async () => {
+  it('isolate: leaves it alive and isolated with half of the clients, and cuts the others from it', async () => {
     const w = world('sentinel');
     promoteAndGrant(w);
     const active = await strike(w, 'failover', 'primary', 6_000, { then: 'isolate' });
-    expect(cuts(w)).toEqual(cutOff);
+    const staying = active.record.did!.match(/^r1 left isolated with (.+)$/)![1]!.split(', ');
+    const leaving = w.clients.map(({ name }) => name).filter((name) => !staying.includes(name));
+    expect(staying.length).toBe(Math.ceil(w.clients.length / 2));
+    const cut = [...cutOff, ...leaving.flatMap((name) => [`r1>${name}`, `${name}>r1`])].sort();
+    expect(cuts(w)).toEqual(cut);
+    expect(cutIn(active.record)).toEqual(cut);
     expect(await w.node('r1').process.state()).toBe('running');
-    expect(active.record.did).toBe('r1 left isolated with its clients');
     await heal(w, active);
     expect(await w.inForce()).toEqual([]);
   });
