@@ -11,6 +11,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -232,6 +233,40 @@ describe('the summary of a night', () => {
     expect([status, asked]).toEqual([1, ['issue create --title']]);
     expect(stdout).toMatch(/^# Not green: services\n/);
     expect(summary(some, 7).asked.at(-1)).toBe('issue comment 7');
+  });
+});
+
+describe('whether two procedures agreed', () => {
+  const told = (...seconds: (object | undefined)[]) => {
+    const folder = join(scratch, 'runs');
+    rmSync(folder, { recursive: true, force: true });
+    seconds.forEach((second, n) => {
+      mkdirSync(join(folder, `run-${n}`), { recursive: true });
+      const checkers = [{ checker: 'liveness' }, { checker: 'mutual-exclusion', second }];
+      writeFileSync(join(folder, `run-${n}`, 'results.json'), JSON.stringify({ checkers }));
+    });
+    if (seconds.length > 0) symlinkSync('run-0', join(folder, 'latest'));
+    const argv = [join(ROOT, '.github/two-procedures.mjs'), folder];
+    const { status, stdout } = spawnSync(process.execPath, argv, { encoding: 'utf8' });
+    return [status, stdout];
+  };
+  const alike = { agreed: 2, open: ['lock:2: too much'], disagreed: [] };
+
+  it('they did, of every run', () => {
+    const line = 'Two procedures, 2 runs: 4 keys decided alike, 2 by one only, 0 disagreements.\n';
+    expect(told(alike, alike)).toEqual([0, line]);
+  });
+
+  it('they did not on one key: status 1, with both proofs', () => {
+    const proofs = 'c1 and c2 on lock:0: one, other';
+    const [status, text] = told(alike, { agreed: 1, open: [], disagreed: [proofs] });
+    expect(status).toBe(1);
+    expect(text).toContain(`\n- run-1/results.json: ${proofs}\n`);
+  });
+
+  it('nothing was decided by both: status 1', () => {
+    expect(told(undefined)[0]).toBe(1);
+    expect(told({ agreed: 0, open: ['lock:0: too much'], disagreed: [] })[0]).toBe(1);
   });
 });
 
