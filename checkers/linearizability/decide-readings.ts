@@ -85,7 +85,7 @@ export interface ReadingVerdict {
   accuses: boolean;
   /** Which procedures decided: `cores`, or `cores, search` where keys needed different ones. */
   procedure: string;
-  /** How many findings there are, pair by pair, over all keys. */
+  /** How many findings there are, over all keys. */
   found: number;
   /** Of the first `counted` of them how many are of each kind. */
   byKind: Partial<Record<WitnessKind, number>>;

@@ -280,8 +280,8 @@ function notesOf({ operations: ops }: KeyHistory, model: LockModel, { found, inv
   }
   if (inversions && inversions.count + inversions.answeredBeforeCall > 0)
     notes.push(
-      `tokens that did not rise: ${plural(inversions.count, 'pair')} in the order of certain holds; ` +
-        `${plural(inversions.answeredBeforeCall, 'pair')} whose first grant was answered before the second was asked for`,
+      `tokens that did not rise: ${plural(inversions.count, 'grant')} after certain holds with no lower ones; ` +
+        `${plural(inversions.answeredBeforeCall, 'grant')} asked for when one with no lower token had been answered`,
     );
   return notes;
 }

@@ -20,9 +20,9 @@ export interface Inversion {
 }
 
 export interface Inversions {
-  /** Pairs in the forced order of the cores. */
+  /** Grants whose token is no higher than that of one before them in the forced order of the cores. */
   count: number;
-  /** Pairs of which the first had been answered before the second was called: they need no argument about holding. */
+  /** Grants whose token is no higher than one that had been answered before their call: they need no argument about holding. */
   answeredBeforeCall: number;
   /** At most as many as were asked for; of each later grant the earlier one with the highest token. */
   earliest: Inversion[];
@@ -71,8 +71,9 @@ function inForcedOrder(
       continue;
     }
     const notLower = over.notBelow(ranks[k]!);
-    count += notLower;
-    if (notLower > 0 && earliest.length < most) earliest.push(inversion(timeline, highest, k));
+    if (notLower === 0) continue;
+    count++;
+    if (earliest.length < most) earliest.push(inversion(timeline, highest, k));
   }
   return { count, earliest };
 }
@@ -117,20 +118,20 @@ function risesAll(visits: Int32Array, token: Float64Array): boolean {
   return true;
 }
 
-/** Pairs with return(A) < call(B) and token(A) ≥ token(B). */
+/** How many B have some A with return(A) < call(B) and token(A) ≥ token(B). */
 function countAnsweredBefore({ count, callNs, returnNs }: Sections, token: Float64Array, ranks: Int32Array): number {
   const all = Int32Array.from({ length: count }, (_, k) => k).filter((k) => !Number.isNaN(token[k]!));
   const byReturn = all.filter((k) => returnNs[k] !== Number.POSITIVE_INFINITY);
   sortNearlySorted(byReturn, (a, b) => returnNs[a]! - returnNs[b]!);
   sortNearlySorted(all, (a, b) => callNs[a]! - callNs[b]!);
   const answered = new Ranks(count);
-  let [next, pairs] = [0, 0];
+  let [next, found] = [0, 0];
   for (const k of all) {
     for (; next < byReturn.length && returnNs[byReturn[next]!]! < callNs[k]!; next++)
       answered.add(ranks[byReturn[next]!]!);
-    pairs += answered.notBelow(ranks[k]!);
+    if (answered.notBelow(ranks[k]!) > 0) found++;
   }
-  return pairs;
+  return found;
 }
 
 const NO_TOKEN = -1;

@@ -1,4 +1,7 @@
-/** Which cores overlap that must not, one by one and the earliest first; how many there are is counted by the sweep. */
+/**
+ * Which cores overlap that must not, the earliest first: each with one of those that were granted before it. How many there
+ * are is counted by the sweep.
+ */
 import type { LockModel } from '../../harness/vocabulary/protocol.js';
 import { exclude } from './occupancy.js';
 import type { SortedSpans } from './sweep.js';
@@ -29,16 +32,18 @@ export function overlappingSections(
   return [...pairs, ...nested].sort((a, b) => a.untilNs - b.untilNs || a.fromNs - b.fromNs).slice(0, most);
 }
 
-/** Pairs, found when the first of the two ends. */
+/** Pairs, found when the first of the two ends: of each core the one in which it is the later one. */
 function pairsOf({ sections, spans, begins, ends }: SortedSpans, model: LockModel, most: number): Together[] {
   const { fromNs, untilNs } = spans;
   const pairs: Together[] = [];
   const running = new Running(sections.count);
+  const isTold = new Uint8Array(sections.count);
   const pairUp = (k: number) => {
     for (let other = running.first; other >= 0 && pairs.length < most; other = running.after(other)) {
       if (other === k) continue;
       const inOrder = comesFirst(k, other, fromNs, sections.reads) ? [k, other] : [other, k];
-      if (!exclude(model, sections, inOrder[0]!, inOrder[1]!)) continue;
+      if (isTold[inOrder[1]!] || !exclude(model, sections, inOrder[0]!, inOrder[1]!)) continue;
+      isTold[inOrder[1]!] = 1;
       const from = Math.max(fromNs[k]!, fromNs[other]!);
       pairs.push({ sections: inOrder, fromNs: from, untilNs: Math.min(untilNs[k]!, untilNs[other]!), tooDeep: false });
     }

@@ -1,5 +1,5 @@
 /**
- * One pass over the spans of a key in the order of time: counts those that exclude each other, finds an instant for every
+ * One pass over the spans of a key in the order of time: counts those that another one excludes, finds an instant for every
  * window that has one, and writes down the order that results. What is free at an instant is known after all ends at it and
  * before all beginnings: equal stamps count as concurrent, so a hold that ends at 5 s makes room for one that begins at 5 s.
  *
@@ -13,7 +13,7 @@ import type { Sections } from './sections.js';
 import { inOrder, SPAN, type Spans } from './spans.js';
 
 export interface Swept {
-  /** Pairs of cores that exclude each other and overlap; of a semaphore, cores that began when all permits were held. */
+  /** Cores that began when another one excluded them; of a semaphore, when all permits were held. Each once, whatever held. */
   overlaps: number;
   /** Cores that began when their own client held as often as a reentrant lock allows. */
   tooDeep: number;
@@ -117,9 +117,8 @@ export function sweep(
       place(openNs);
     } else {
       const k = begins[begun++]!;
-      const excluding = held.excluding(k);
-      if (excluding > 0) {
-        result.overlaps += excluding;
+      if (held.excluding(k) > 0) {
+        result.overlaps++;
         result.beganExcluded ??= new Uint8Array(sections.count);
         result.beganExcluded[k] = 1;
       }

@@ -75,7 +75,7 @@ export interface Decision {
   procedure: string;
   /** The earliest by completion; never more than were asked for. */
   witnesses: Witness[];
-  /** How many there are, pair by pair. */
+  /** How many there are: each grant, release or refusal that cannot be is one, however many others it contradicts. */
   found: number;
   /** What was left open, and how far a search got. */
   notes: string[];
