@@ -11,7 +11,7 @@ import { findOnPath } from '../../harness/machine/command.js';
 import { inNamespaces, isRoot, namespaceTrouble } from '../../harness/machine/namespaces.js';
 import { prebuiltManifest, prebuiltPart } from '../../harness/machine/prebuilt-parts.js';
 
-const isNight = process.env.LOCK_TORTURE_TEST_DEEP === '1';
+export const isNight = process.env.LOCK_TORTURE_TEST_DEEP === '1';
 export const isAllRequired = process.env.LOCK_TORTURE_TEST_ALL === '1';
 
 declare module 'vitest' {

@@ -22,7 +22,7 @@ const mistakes = ({ findings }: Conformance) => findings.filter(({ weight }) => 
 
 const IN_ADAPTERS = join(ROOT, 'lock-impl/external');
 /** What the pages tell an author to copy: how it is started, and built where it has to be. */
-const TEMPLATES: Record<string, { tool: string; program: () => string }> = {
+const TEMPLATES: Record<string, { tool: string; program: () => string; tags?: 'night'[] }> = {
   'the client in Python with all that ours need': {
     tool: 'python3',
     program: () => `python3 ${IN_ADAPTERS}/python/lock_client.py`,
@@ -38,6 +38,7 @@ const TEMPLATES: Record<string, { tool: string; program: () => string }> = {
   },
   'the template in Java': {
     tool: 'javac',
+    tags: ['night'],
     program() {
       const built = freshFolder();
       execFileSync('javac', ['-d', built, join(IN_ADAPTERS, 'templates/java/Client.java')]);
@@ -47,8 +48,8 @@ const TEMPLATES: Record<string, { tool: string; program: () => string }> = {
   },
 };
 
-for (const [name, { tool, program }] of Object.entries(TEMPLATES))
-  it.concurrent(`${name} makes no mistake`, { timeout: 180_000, ...skipWhere(withoutTool(tool)) }, async () => {
+for (const [name, { tool, program, tags = [] }] of Object.entries(TEMPLATES))
+  it.concurrent(`${name} makes no mistake`, { tags, timeout: 180_000, ...skipWhere(withoutTool(tool)) }, async () => {
     const result = await conform(program());
     expect(mistakes(result)).toEqual([]);
     expect([0, 2]).toContain(result.exitStatus);

@@ -243,6 +243,11 @@ describe('a run in containers', containers, () => {
   }
 
   const LONG_MS = 60_000;
+  /** Of what is in force; the rest is played at night. */
+  const EVERY_DAY: ReadonlySet<string> = new Set([
+    'a link is degraded and a server without power',
+    'a slot is on its way',
+  ]);
   const DELAYED = { atMs: 200, fault: 'delay', target: names('r1'), args: { delayMs: 20 } };
   /** What is in force when every process of the run is killed: a handover has only just been asked for. Some take a newer server. */
   const IN_FORCE: Record<string, readonly [topology: string, steps: readonly object[], refusal?: string]> = {
@@ -284,29 +289,31 @@ describe('a run in containers', containers, () => {
     ],
   };
 
-  it.each(Object.entries(IN_FORCE))(
-    'leaves nothing when every process of it is killed while %s',
-    async (_, [topology, steps, refusal]) => {
-      const file = join(freshFolder(), 'plan.json');
-      const all = steps.map((one) => ({ forMs: LONG_MS, ...one }));
-      writeFileSync(file, JSON.stringify({ version: 1, seed: 1, steps: all }));
-      const flags = ['--topology', topology, '--lock', 'set-nx-px', '--clients', '3', '--plan', file];
-      const struck = start([...inContainers, ...flags, '--time-limit', `${LONG_MS}ms`]);
-      run = struck;
-      const isInForce = await allInForce(struck, steps.length, FIRST_RUN_MS).then(
-        () => true,
-        (error) => {
-          if (refusal === undefined || !refusalOf(struck, struck.child.exitCode)?.includes(refusal)) throw error;
-          return false;
-        },
-      );
-      if (!isInForce) return;
-      expect((await leftOf(struck.output())).filter((what) => what.includes('-r1-links-'))).toHaveLength(1);
-      endAll(struck);
-      await eventually(async () => (await leftOf(struck.output())).every((what) => what.startsWith('network ')));
-    },
-    FIRST_RUN_MS,
-  );
+  const isAtNight = ([when]: readonly [string, unknown]) => !EVERY_DAY.has(when);
+  const LEAVES_NOTHING = 'leaves nothing when every process of it is killed while %s';
+  const inForce = Object.entries(IN_FORCE);
+  it.each(inForce.filter((one) => !isAtNight(one)))(LEAVES_NOTHING, leavesNothing, FIRST_RUN_MS);
+  it.each(inForce.filter(isAtNight))(LEAVES_NOTHING, { tags: ['night'], timeout: FIRST_RUN_MS }, leavesNothing);
+
+  async function leavesNothing(_: string, [topology, steps, refusal]: (typeof IN_FORCE)[string]): Promise<void> {
+    const file = join(freshFolder(), 'plan.json');
+    const all = steps.map((one) => ({ forMs: LONG_MS, ...one }));
+    writeFileSync(file, JSON.stringify({ version: 1, seed: 1, steps: all }));
+    const flags = ['--topology', topology, '--lock', 'set-nx-px', '--clients', '3', '--plan', file];
+    const struck = start([...inContainers, ...flags, '--time-limit', `${LONG_MS}ms`]);
+    run = struck;
+    const isInForce = await allInForce(struck, steps.length, FIRST_RUN_MS).then(
+      () => true,
+      (error) => {
+        if (refusal === undefined || !refusalOf(struck, struck.child.exitCode)?.includes(refusal)) throw error;
+        return false;
+      },
+    );
+    if (!isInForce) return;
+    expect((await leftOf(struck.output())).filter((what) => what.includes('-r1-links-'))).toHaveLength(1);
+    endAll(struck);
+    await eventually(async () => (await leftOf(struck.output())).every((what) => what.startsWith('network ')));
+  }
 
   it(
     'tortures a lock of the user, packages and all, through an engine that is reached over TCP',

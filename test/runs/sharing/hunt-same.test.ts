@@ -14,7 +14,7 @@ const [WARM, COLD] = process.env.LOCK_TORTURE_TEST_DEEP === '1' ? [10, 40] : [3,
 const LIMIT_MS = 20 * 60_000;
 
 /** Their schedules have the most servers, and take the longest. */
-const AT_NIGHT: ReadonlySet<string> = new Set(['cluster', 'redlock']);
+const AT_NIGHT: ReadonlySet<string> = new Set(['cluster', 'redlock', 'replica']);
 
 describe.each(topologiesOfService('redis'))('%s', (topology) => {
   const tags = AT_NIGHT.has(topology) ? ['night' as const] : [];

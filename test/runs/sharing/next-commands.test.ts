@@ -1,7 +1,7 @@
 /** Whatever a command prints as the next one is typed as it stands, from where the user stood. */
 import { mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { commandsIn, typed } from '../../support/next-commands.js';
 import { freshFolder, ROOT } from '../../support/torture.js';
 
@@ -79,18 +79,20 @@ const LOCKS = {
 } as const;
 const SHORT = '--time-limit 2s --clients 3 --keys 1';
 
-it.concurrent.each(Object.entries(LOCKS))(
-  '%s: all that its run prints',
-  { tags: ['namespaces', 'python'] },
-  async (_, [lock, runtime]) => {
+/** JavaScript is loaded as what TypeScript becomes. */
+const AT_NIGHT: ReadonlySet<string> = new Set(['a module of JavaScript', 'a file of JavaScript']);
+
+describe.concurrent.each(Object.entries(LOCKS))('%s', (name, [lock, runtime]) => {
+  const tags = ['namespaces' as const, 'python' as const, ...(AT_NIGHT.has(name) ? ['night' as const] : [])];
+  it('all that its run prints', { tags }, async () => {
     const project = projectWithLock();
     const run = await typed(`${TOOL} ${lock} ${runtime} ${SHORT} --nemesis none --out 'my runs'`, project);
     expect(run.status, run.output).toBe(1);
     // What is played in real time is not the same each time.
     const ends = ['run 1', 'check 1', ...(runtime === '--runtime sim' ? [] : ['replay 1'])];
     await allTyped(commandsOf(run.output, join(project, 'my runs')), project, ends);
-  },
-);
+  });
+});
 
 it.concurrent('all that a campaign prints, of runs and of hunts', async () => {
   const project = projectWithLock();
@@ -103,16 +105,19 @@ it.concurrent('all that a campaign prints, of runs and of hunts', async () => {
   await allTyped(commandsOf(hunts.output, join(project, 'my hunts')), project, ['replay 1', 'replay 1', 'check 1']);
 });
 
-it.concurrent.each([
-  ['matrix --topologies single --faults client-paused --locks set-nx-px', ['run 1', 'run 1', 'check 1']],
-  // The canary, and its twin.
-  ['selftest --only blind-del', ['run 1', 'check 1', 'run 0', 'check 0']],
-])('all that the runs of a batch print: %s', async (batch, ends) => {
+it.concurrent('all that the runs of a matrix print', { tags: ['night'] }, () =>
+  batchTyped('matrix --topologies single --faults client-paused --locks set-nx-px', ['run 1', 'run 1', 'check 1']),
+);
+
+it.concurrent('all that the runs of a self-test print: of a canary, and of its twin', () =>
+  batchTyped('selftest --only blind-del', ['run 1', 'check 1', 'run 0', 'check 0']));
+
+async function batchTyped(batch: string, ends: readonly string[]): Promise<void> {
   const project = projectWithLock();
   const made = await typed(`${TOOL} ${batch} --runtime sim --out 'my runs'`, project);
   expect(made.status, made.output).toBe(0);
   await allTyped(commandsOf(made.output, join(project, 'my runs')), project, ends);
-});
+}
 
 /** Of a command's output, and of every page and text in the folder where it put its runs. */
 function commandsOf(output: string, folder: string): string[] {

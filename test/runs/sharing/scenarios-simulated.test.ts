@@ -2,9 +2,9 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { NOT_IN_VIRTUAL_TIME } from '../../../harness/runtimes/provides.js';
 import { locks } from '../../../lock-impl/index.js';
 import { scenarios } from '../../../scenarios/index.js';
+import { notInVirtualTime } from '../../support/scenarios.js';
 import { freshFolder, torture } from '../../support/torture.js';
 
 interface Row {
@@ -24,12 +24,6 @@ async function played(asked: readonly string[]): Promise<{ rows: Row[]; status: 
     .filter(({ went }) => went !== 'as-written')
     .map(({ scenario, went, why }) => `${scenario} ${went}: ${why}`);
   return { rows, status, told: [...told, errors].join('\n') };
-}
-
-/** Why it is not played there; undefined: it is. */
-function lacking({ lock, needs = [] }: { lock: string; needs?: readonly string[] }): string | undefined {
-  if (lock.startsWith('redisson/')) return 'needs a program in another language (Redisson adapters)';
-  return needs.includes('slots-at-once') ? `needs ${NOT_IN_VIRTUAL_TIME['slots-at-once']}` : undefined;
 }
 
 /** One of each topology, and some that stop a process, a disk or a clock. */
@@ -52,7 +46,7 @@ test('all of them as on real servers, and the same again by the same seed', { ti
     const needsServer = play.serverNeeds ?? locks[play.lock]?.serverNeeds;
     // One that is not here, and cannot be fetched, is not virtual time's want.
     if (needsServer && went === 'not-tried') continue;
-    const lacks = lacking(play);
+    const lacks = notInVirtualTime(play);
     const written = lacks === undefined ? ['as-written', why] : ['not-played-in-virtual-time', lacks];
     expect([scenario, went, why], told).toEqual([scenario, ...written]);
   }
