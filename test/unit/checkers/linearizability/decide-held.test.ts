@@ -31,6 +31,19 @@ describe('a hold', () => {
     expect(then(2.9, (story) => story.down('c1', 3))).toBe('invalid/invalid');
   });
 
+  it('may have been lost at any time where the clock of its client cannot be trusted', () => {
+    const lostAt3 = (sent: number) =>
+      decided(
+        new Story()
+          .grant('c1', 1, { sent, began: 0.9, grantSent: 0.9 })
+          .grant('c2', 2.9, { began: 2.8, grantSent: 2.8 })
+          .lost('c1', 3),
+      );
+    expect(lostAt3(0.9)).toBe('invalid/invalid');
+    // It began before it was asked.
+    expect(lostAt3(0.91)).toBe('valid/valid');
+  });
+
   it('ends with its lease, less the margin; who acts on for longer than the margin holds on', () => {
     // A thousandth of 5 s, and 2 ms.
     expect(then(5.992, (story) => story.release('c1', 5.999))).toBe('invalid/invalid');
@@ -44,6 +57,15 @@ describe('a hold', () => {
     expect(then(8.9, renewed(4))).toBe('invalid/invalid');
     expect(then(9.1, renewed(4))).toBe('valid/invalid');
     expect(then(9.1, renewed(6.1))).toBe('valid/invalid');
+  });
+
+  it('may be over by a shorter lease that was asked for, whether or not it was given', () => {
+    const asked = (leaseMs: number) => (story: Story) =>
+      story.extend('c1', 2, leaseMs, { type: 'info' }).release('c1', 12);
+    expect(then(3.1, asked(1_000))).toBe('valid/invalid');
+    expect(then(2.9, asked(1_000))).toBe('invalid/invalid');
+    // A longer one is not taken for given.
+    expect(then(6.1, asked(9_000))).toBe('valid/invalid');
   });
 
   it('of an acquire that is not known to have been granted is none', () => {
