@@ -218,7 +218,7 @@ export function addRunFlags(command: Command): Command {
       [...CLASSES],
       'all of them',
     ),
-    new Option('--known <folder>', "findings that are known (a campaign's known/): they are told as such"),
+    new Option('--known <folder>', "findings that are known (a campaign's known/): the report marks them"),
     ...knownOkOptions(),
     ...leastOptions('fewer holds than this cannot tell that it held', 'fewer holds that a fault struck, with faults'),
     ...switchOptions('stop-at-first', 'end the run as soon as something that fails it is found'),
@@ -298,7 +298,7 @@ function switchOptions(name: string, description: string, off = 'no'): Option[] 
 
 /** For whoever takes it. */
 export function knownOkOptions(): Option[] {
-  return switchOptions('known-ok', 'findings that were known before fail nothing (they are told all the same)');
+  return switchOptions('known-ok', 'findings that were known before fail nothing (the report shows them)');
 }
 
 /** What a pass must be worth. */
