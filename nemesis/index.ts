@@ -7,6 +7,7 @@ export {
   allFaults,
   defaultFaults,
   defaultRole,
+  FAULT_GROUPS,
   type FaultRequest,
   needsOf,
   type ParsedRequests,

@@ -43,12 +43,13 @@ export interface ParsedRequests {
   warnings: string[];
 }
 
-const GROUPS = ['none', 'default', 'all'];
+/** What `--nemesis` may say in place of a list. */
+export const FAULT_GROUPS: readonly string[] = ['none', 'default', 'all'];
 
 /** Parses `none`, `default`, `all`, or a list of `fault[:target]`. Throws PlanError. */
 export function parseNemesis(list: string, topology: PlanTopology, unavailable: Unavailable = {}): ParsedRequests {
   const items = list.split(',').map((item) => item.trim());
-  const group = items.find((item) => GROUPS.includes(item));
+  const group = items.find((item) => FAULT_GROUPS.includes(item));
   if (group !== undefined) {
     if (items.length > 1) throw new PlanError(`--nemesis: "${group}" stands alone, not in a list (${list})`);
     if (group === 'none') return { requests: [], warnings: [] };
@@ -176,7 +177,7 @@ function parseItem(item: string, topology: PlanTopology, unavailable: Unavailabl
   const [name = '', target, ...rest] = item.split(':');
   const fault = faults[name];
   if (!fault || !Object.hasOwn(faults, name))
-    throw new PlanError(`--nemesis: ${unknownFault(name)}, or one of ${words(GROUPS)}`);
+    throw new PlanError(`--nemesis: ${unknownFault(name)}, or one of ${words(FAULT_GROUPS)}`);
   if (rest.length > 0) throw new PlanError(`--nemesis: "${item}" is not of the form fault:target`);
   const unfit = fault.unfit(topology);
   if (unfit) throw new PlanError(`--nemesis: ${name} makes no sense here: ${unfit}`);

@@ -2,8 +2,10 @@
  * Matchers about results, in the form that vitest's and jest's `expect.extend` take. "Cannot tell" is neither: then a
  * matcher fails, and so does its `.not`.
  */
+
 import { CAUSES } from '../../checkers/causes/descriptions.js';
 import { firstWords, verdictLines } from '../../harness/record/facts/verdict-words.js';
+import { insteadOf } from '../../harness/record/schemas/names.js';
 import { CLASSES } from '../../harness/record/schemas/violation-class.js';
 import type { CauseName, ViolationClass } from '../../harness/vocabulary/verdict.js';
 import type { TortureResult } from './torture.js';
@@ -114,7 +116,7 @@ function mustBeBreakage(expected: unknown): void {
   for (const [key, name] of Object.entries(expected)) {
     if (!Object.hasOwn(known, key)) throw wrong(`"${key}" is neither cause nor class`);
     if (name !== undefined && !known[key]!.includes(name))
-      throw wrong(`${JSON.stringify(name)} is no ${key}; there are ${known[key]!.join(', ')}`);
+      throw wrong(`${JSON.stringify(name)} is no ${key}; ${insteadOf(String(name), known[key]!)}`);
   }
 }
 

@@ -1,8 +1,10 @@
 /** `matrix`: which lock survives which fault. Every cell is run, compared with what must come of it, and leads to its report. */
+
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { PROJECT } from '../../harness/machine/project-files.js';
 import { plural } from '../../harness/record/facts/words.js';
+import { insteadOf } from '../../harness/record/schemas/names.js';
 import type { ServiceName, WithServerNeeds } from '../../harness/vocabulary/topology.js';
 import { type Cell, cells, externalCells, nameOf, ownCells, serviceCells } from '../../matrix/index.js';
 import { scenarios } from '../../scenarios/index.js';
@@ -178,7 +180,7 @@ function choose({ locks, services, faults, topologies, shard: part }: MatrixFlag
     const known = [...new Set(cells.map(of))];
     const unknown = wanted.find((name) => !known.includes(name));
     if (unknown !== undefined)
-      throw new UsageError(`the matrix has no ${what} "${unknown}"; it has ${known.join(', ')}`);
+      throw new UsageError(`the matrix has no ${what} "${unknown}"; ${insteadOf(unknown, known)}`);
     return (cell: Cell) => wanted.includes(of(cell));
   };
   const named = locks === EXTERNAL ? undefined : locks;

@@ -1,4 +1,6 @@
 /** Which scenarios are to be played, with what, and what a play's run is to do as far as it is not the play's own doing. */
+
+import { insteadOf } from '../../harness/record/schemas/names.js';
 import { CLASSES } from '../../harness/record/schemas/violation-class.js';
 import { NOT_IN_VIRTUAL_TIME } from '../../harness/runtimes/provides.js';
 import { topologies } from '../../harness/topologies/index.js';
@@ -59,7 +61,10 @@ export function lacksInVirtualTime({ lock, needs = [] }: Pick<Cast, 'lock' | 'ne
 /** Throws where there is none. */
 export function scenarioNamed(name: string): Scenario {
   const scenario = Object.hasOwn(scenarios, name) ? scenarios[name] : undefined;
-  if (!scenario) throw new UsageError(`no scenario "${name}"; known: ${Object.keys(scenarios).join(', ')}`);
+  if (!scenario)
+    throw new UsageError(
+      `no scenario "${name}"; ${insteadOf(name, Object.keys(scenarios), { list: 'scenario --list' })}`,
+    );
   return scenario;
 }
 

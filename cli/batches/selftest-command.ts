@@ -2,8 +2,10 @@
  * `selftest`: does this tool catch what it must, and leave alone what it must not accuse? Every canary is tortured until it is
  * caught, its twin goes through the same, and sound locks through faults that they must survive.
  */
+
 import { type Command, Option } from 'commander';
 import { PROJECT } from '../../harness/machine/project-files.js';
+import { insteadOf } from '../../harness/record/schemas/names.js';
 import { sounds, trials } from '../../selftest/index.js';
 import { UsageError } from '../common/errors.js';
 import { saying } from '../common/say.js';
@@ -72,9 +74,11 @@ function chosen(jobs: readonly Job[], only: string | undefined): Job[] {
   const names = only.split(',');
   const matches = (job: Job, name: string) => [name, `broken/${name}`, `broken/${name}-mended`].includes(job.lock);
   const unknown = names.find((name) => !jobs.some((job) => matches(job, name)));
-  if (unknown !== undefined)
+  if (unknown !== undefined) {
+    const known = [...new Set(jobs.map(({ lock }) => lock.replace(/^broken\//, '')))];
     throw new UsageError(
-      `no lock of the self-test is called "${unknown}"; known: ${[...new Set(jobs.map(({ lock }) => lock))].join(', ')}`,
+      `no lock of the self-test is called "${unknown}"; ${insteadOf(unknown, known, { list: 'list locks' })}`,
     );
+  }
   return jobs.filter((job) => names.some((name) => matches(job, name)));
 }

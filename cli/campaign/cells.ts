@@ -1,6 +1,8 @@
 /** From names to the cells of a campaign: every lock, topology, fault and workload that go together. */
+
 import { isAbsolute, relative } from 'node:path';
-import { topologies } from '../../harness/topologies/index.js';
+import { insteadOf } from '../../harness/record/schemas/names.js';
+import { topologies, topologiesOfService } from '../../harness/topologies/index.js';
 import type { Settings } from '../../harness/vocabulary/settings.js';
 import { defaultFaults, PlanError, parseNemesis } from '../../nemesis/index.js';
 import { UsageError } from '../common/errors.js';
@@ -113,7 +115,8 @@ export function cellsOf(asked: AskedCells): GridCell[] {
       throw new UsageError(
         `campaigns are of Redis: ${topology} is run by itself, with --service ${kind.service} --times`,
       );
-    if (!kind) throw new UsageError(`"${topology}" is no topology; there are ${Object.keys(topologies).join(', ')}`);
+    if (!kind)
+      throw new UsageError(`"${topology}" is no topology; ${insteadOf(topology, topologiesOfService('redis'))}`);
     for (const lock of asked.locks ?? [kind.defaultLock]) {
       mustBeLock(lock);
       if (!fitsTopology(lock, kind)) continue;

@@ -1,5 +1,7 @@
 /** From settings of a program or a config file to flags of the command line, which alone know what is allowed. */
+
 import { fileURLToPath } from 'node:url';
+import { insteadOf } from '../../harness/record/schemas/names.js';
 import type { Settings } from '../../harness/vocabulary/settings.js';
 import { fileOfLock } from '../../lock-impl/define-lock.js';
 import { UsageError } from './errors.js';
@@ -50,7 +52,7 @@ export const SETTINGS: Readonly<Record<keyof Settings, Kind>> = {
 export function flagsOf(settings: Readonly<Settings>): string[] {
   return Object.entries(settings).flatMap(([key, value]) => {
     if (!Object.hasOwn(SETTINGS, key))
-      throw new UsageError(`"${key}" is no setting; there are ${Object.keys(SETTINGS).join(', ')}`);
+      throw new UsageError(`"${key}" is no setting; ${insteadOf(key, Object.keys(SETTINGS))}`);
     return value === undefined ? [] : flagOf(key as keyof Settings, value);
   });
 }
@@ -65,7 +67,7 @@ function flagOf(key: keyof Settings, value: unknown): string[] {
       // Said where it is off, too: a config file or a workload may have it on.
       return [value ? flag : `--no-${dashed(key)}`];
     case 'duration':
-      if (typeof value === 'number') return said(`${value}ms`);
+      if (typeof value === 'number') throw refused(`a duration with its unit, such as "${value}ms" or "${value}s"`);
       break;
     case 'file': {
       const carried = key === 'lock' ? fileOfLock(value) : undefined;

@@ -2,6 +2,7 @@
 
 import { InvalidArgumentError } from 'commander';
 import { FAIL_ON } from '../../harness/record/schemas/blame.js';
+import { insteadOf } from '../../harness/record/schemas/names.js';
 import type { FailOn } from '../../harness/vocabulary/verdict.js';
 import type { HoldTimes, ResourceMode } from '../../harness/vocabulary/workload.js';
 
@@ -76,7 +77,7 @@ export function failOn(text: string): FailOn[] {
     const found = FAIL_ON.find((known) => known === name.trim());
     if (!found)
       throw new InvalidArgumentError(
-        `"${name}" is neither a class of findings nor "lock"; known: ${FAIL_ON.join(', ')}, none.`,
+        `"${name}" is neither a class of findings nor "lock"; ${insteadOf(name.trim(), [...FAIL_ON, 'none'])}.`,
       );
     return found;
   });
@@ -93,11 +94,11 @@ export function keyValue(text: string, before: [string, string][]): [string, str
   return [...before, [key, text.slice(at + 1)]];
 }
 
-/** One of the names given, or a line that lists them. */
-export function nameAmong<T extends string>(names: readonly T[]): (text: string) => T {
+/** One of the names given, or a line with the nearest and those that are `shown`, which are all unless given. */
+export function nameAmong<T extends string>(names: readonly T[], shown: readonly T[] = names): (text: string) => T {
   return (text) => {
     const found = names.find((name) => name === text);
-    if (!found) throw new InvalidArgumentError(`"${text}" is not known; choose from: ${names.join(', ')}.`);
+    if (!found) throw new InvalidArgumentError(`"${text}" is not known; ${insteadOf(text, names, { shown })}.`);
     return found;
   };
 }

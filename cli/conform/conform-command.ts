@@ -7,7 +7,7 @@ import { type Command, Option } from 'commander';
 import { type Conformance, conformance } from '../../checkers/adapter/conformance.js';
 import type { AdapterFinding } from '../../checkers/adapter/finding.js';
 import { visible } from '../../harness/record/schemas/foreign-text.js';
-import { topologies } from '../../harness/topologies/index.js';
+import { topologies, topologiesOfService } from '../../harness/topologies/index.js';
 import type { Plan, PlanStep } from '../../harness/vocabulary/faults.js';
 import type { Persistence } from '../../harness/vocabulary/topology.js';
 import { fitPlan, needsOf } from '../../nemesis/index.js';
@@ -52,7 +52,7 @@ export function addConformFlags(command: Command): Command {
     new Option(
       '--topology <name>',
       'on which topology (default: the first that the lock is for, else single)',
-    ).argParser(nameAmong(Object.keys(topologies))),
+    ).argParser(nameAmong(Object.keys(topologies), topologiesOfService('redis'))),
     persistenceOption(),
     ...machineOptions(),
     ...configOptions(),

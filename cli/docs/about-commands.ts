@@ -1,8 +1,10 @@
 /** `list` and `doctor`: what there is, and what this machine can do. */
+
 import { checkers, judgesOf } from '../../checkers/index.js';
 import { diagnose, formatFindings } from '../../harness/machine/doctor.js';
 import { provideIp } from '../../harness/machine/iproute.js';
 import { cacheFolder } from '../../harness/machine/redis-binary.js';
+import { insteadOf } from '../../harness/record/schemas/names.js';
 import { topologies } from '../../harness/topologies/index.js';
 import { services } from '../../harness/topologies/services.js';
 import type { Checker } from '../../harness/vocabulary/run.js';
@@ -57,7 +59,7 @@ function namesOf(judges: readonly Checker[]): string {
 
 export function runList(what: string | undefined): number {
   if (what !== undefined && !LISTS[what])
-    throw new UsageError(`nothing is called "${what}"; list knows ${Object.keys(LISTS).join(', ')}`);
+    throw new UsageError(`nothing is called "${what}"; ${insteadOf(what, Object.keys(LISTS))}`);
   for (const [title, rows] of Object.entries(LISTS)) {
     if (what !== undefined && what !== title) continue;
     const listed = rows();

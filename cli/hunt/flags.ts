@@ -1,5 +1,7 @@
 /** The flags of `hunt`: those of `run` that mean the same in virtual time, with values that suit it, and its own. */
+
 import { Command, Option } from 'commander';
+import { insteadOf } from '../../harness/record/schemas/names.js';
 import { topologies, topologiesOfService } from '../../harness/topologies/index.js';
 import {
   type PlanTopology,
@@ -261,7 +263,9 @@ export function askHunt(typed: HuntFlags, where: { argv: readonly string[]; cwd:
   const faults = named === 'none' ? [] : named.split(',').map((name) => name.trim());
   const unknown = faults.find((name) => !SEARCHED.includes(name));
   if (unknown !== undefined)
-    throw new UsageError(`--faults: "${unknown}" is not simulated; there are ${SEARCHED.join(', ')}, and none`);
+    throw new UsageError(
+      `--faults: "${unknown}" is not simulated; ${insteadOf(unknown, [...SEARCHED, 'none'], { list: 'list faults' })}`,
+    );
   const { flags: others } = parseRunFlags([]);
   const {
     for: asked,

@@ -1,4 +1,5 @@
 /** Settings that stand in environment variables: what a CI job or a shell sets once for all that it calls. */
+import { insteadOf } from '../../harness/record/schemas/names.js';
 import type { Settings } from '../../harness/vocabulary/settings.js';
 import { UsageError } from '../common/errors.js';
 import { SETTINGS } from '../common/settings.js';
@@ -24,7 +25,7 @@ export function settingsOfEnvironment(env: NodeJS.ProcessEnv): Settings {
     if (!name.startsWith(PREFIX) || OTHERS.test(name) || text === undefined || text === '') continue;
     const key = NAMES.get(name);
     if (key === undefined)
-      throw new UsageError(`${name} is no setting; there are ${[...NAMES.keys()].join(', ')}, and LOCK_TORTURE_CACHE`);
+      throw new UsageError(`${name} is no setting; ${insteadOf(name, [...NAMES.keys(), 'LOCK_TORTURE_CACHE'])}`);
     settings[key] = settingOf(key, name, text);
   }
   return settings;

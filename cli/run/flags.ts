@@ -8,7 +8,7 @@ import { OTHER_SERVICES } from '../../harness/record/schemas/other-services.js';
 import { CLASSES } from '../../harness/record/schemas/violation-class.js';
 import { LONGEST_START_MS } from '../../harness/run/client-process.js';
 import { WARM_UP_MS } from '../../harness/run/run.js';
-import { topologies } from '../../harness/topologies/index.js';
+import { topologies, topologiesOfService } from '../../harness/topologies/index.js';
 import { services } from '../../harness/topologies/services.js';
 import type { LeastHolds } from '../../harness/vocabulary/run.js';
 import type { Persistence, ServiceName, TopologyOptions } from '../../harness/vocabulary/topology.js';
@@ -143,7 +143,7 @@ export function addRunFlags(command: Command): Command {
     value(
       '--topology <name>',
       `what to start; ${OTHER_SERVICES.map((name) => `of ${name}: ${Object.keys(services[name].topologies).join(' | ')}`).join('; ')}`,
-      nameAmong(TOPOLOGY_NAMES),
+      nameAmong(TOPOLOGY_NAMES, topologiesOfService('redis')),
       'single',
       'single; of another service its first',
     ),

@@ -6,12 +6,14 @@
  * It promises one clear line for everything that can be seen without running the lock. What only running shows (no
  * default export, a program that does not answer) is the handshake's to tell. Nothing here is ever given to a shell.
  */
+
 import { constants, existsSync } from 'node:fs';
-import { access, stat } from 'node:fs/promises';
-import { delimiter, extname, isAbsolute, join, resolve } from 'node:path';
+import { access, readdir, stat } from 'node:fs/promises';
+import { basename, delimiter, dirname, extname, isAbsolute, join, resolve } from 'node:path';
 import type { Plugin } from 'esbuild';
 import { parseArgsStringToArgv } from 'string-argv';
 import { clientProgram } from '../../harness/client/program.js';
+import { insteadOf, nearestName } from '../../harness/record/schemas/names.js';
 import type { BuiltinModule } from '../../lock-impl/index.js';
 import type { Library } from '../../lock-impl/third-party/library.js';
 import { type BundleContext, bundle, bundledFiles, LockSpecError, MODULE_EXTENSIONS } from './bundle.js';
@@ -114,23 +116,7 @@ export function placeOfLock(spec: string, places: readonly string[]): string | u
 }
 
 export function unknownName(spec: string, names: readonly string[]): string {
-  const near = names.filter((name) => name.includes(spec) || editDistance(spec, name) <= Math.max(2, spec.length / 3));
-  const suggestion = near.length > 0 ? `did you mean ${near.join(' or ')}?` : "'list locks' shows all that there are";
-  return `unknown lock "${spec}"; ${suggestion} (a lock of your own: ./file.ts, or 'cmd:./program')`;
-}
-
-/** Levenshtein distance. */
-function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const substituted = row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(substituted, row[j]! + 1, next[j - 1]! + 1));
-    }
-    row = next;
-  }
-  return row[b.length]!;
+  return `unknown lock "${spec}"; ${insteadOf(spec, names, { list: 'list locks' })} (a lock of your own: ./file.ts, or 'cmd:./program')`;
 }
 
 // --------------------------------------------------------------------------------------------------------- programs
@@ -178,13 +164,21 @@ async function absoluteIfFile(arg: string, cwd: string): Promise<string> {
 async function moduleFile(spec: string, cwd: string): Promise<string> {
   const path = resolve(cwd, spec);
   const found = await stat(path).catch(() => undefined);
-  if (!found) throw new LockSpecError(`--lock ${spec}: ${path} does not exist`);
+  if (!found) throw new LockSpecError(`--lock ${spec}: ${path} does not exist${await nearestModule(path, spec)}`);
   if (!found.isFile()) throw new LockSpecError(`--lock ${spec}: ${path} is not a file`);
   if (!MODULE_EXTENSIONS.includes(extname(path))) {
     const known = MODULE_EXTENSIONS.join(', ');
     throw new LockSpecError(`--lock ${spec}: not a module (${known}); for a program write 'cmd:${spec}'`);
   }
   return path;
+}
+
+/** The module beside the missing one that was probably meant, as `spec` would name it. */
+async function nearestModule(path: string, spec: string): Promise<string> {
+  const beside = await readdir(dirname(path)).catch(() => []);
+  const modules = beside.filter((name) => MODULE_EXTENSIONS.includes(extname(name)));
+  const near = nearestName(basename(path), modules);
+  return near === undefined ? '' : `; did you mean ${spec.slice(0, -basename(spec).length)}${near}?`;
 }
 
 /** Takes the place of `lock-impl/third-party/here.ts`. */

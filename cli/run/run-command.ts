@@ -5,7 +5,9 @@ import { saying, sayingOnce } from '../common/say.js';
 import { type AskedRun, askRun, askRunOn, type Invocation } from './ask-run.js';
 import { type Configured, withConfig } from './config-file.js';
 import { decideRun } from './decide-run.js';
+import { mustBeFaults, planTopology } from './deployment.js';
 import { addRunFlags, askSeries, type RunFlags, SEEDS } from './flags.js';
+import { mustBeAtHand, mustBeLock } from './lock-at-hand.js';
 import { askMachine } from './machine-flags.js';
 import { createPreparer } from './prepare-run.js';
 import { probeMachine } from './probe-machine.js';
@@ -22,7 +24,10 @@ export function configuredRun(flags: RunFlags, invocation: Invocation): Promise<
 /** Runs, and resolves with the exit status. Rejects with an error for the user when it could not run. */
 export async function runCommand({ flags, invocation, origin }: ConfiguredRun): Promise<number> {
   // What makes no sense is told before anything is looked for.
-  const { kind } = askRun(flags, invocation);
+  const { kind, faults, settings } = askRun(flags, invocation);
+  mustBeLock(settings.lock);
+  await mustBeAtHand(settings.lock, invocation.cwd);
+  if ('nemesis' in faults) mustBeFaults(faults.nemesis, planTopology(kind, settings.topologyOptions, settings.clients));
   const series = askSeries(flags, invocation.cwd);
   if (series.shard) checkShard(flags);
   const say = saying(series);

@@ -1,4 +1,5 @@
 /** What a workload brings along for flags that were not given: its lock, its faults, its times. */
+import { insteadOf } from '../../harness/record/schemas/names.js';
 import type { Workload, WorkloadDefaults } from '../../harness/vocabulary/workload.js';
 import { isMixed } from '../../workloads/hold-times.js';
 import { workloads } from '../../workloads/index.js';
@@ -78,7 +79,7 @@ function withContenders(
 
 function workloadOf({ workload }: RunFlags): Workload {
   const known = Object.keys(workloads);
-  if (!known.includes(workload)) throw new UsageError(`no workload "${workload}"; known: ${known.join(', ')}`);
+  if (!known.includes(workload)) throw new UsageError(`no workload "${workload}"; ${insteadOf(workload, known)}`);
   return workloads[workload]!;
 }
 

@@ -4,8 +4,8 @@ import type { Persistence, ServiceName } from './topology.js';
 import type { FailOn } from './verdict.js';
 import type { ResourceMode } from './workload.js';
 
-/** Milliseconds, or with a unit: `'500ms'`, `'30s'`, `'2m'`. */
-export type Duration = number | `${number}${'ms' | 's' | 'm' | 'h'}`;
+/** With its unit: `'500ms'`, `'30s'`, `'2m'`. */
+export type Duration = `${number}${'ms' | 's' | 'm' | 'h'}`;
 
 /** Of all that is left out, `run --help` tells what is taken. */
 export interface Settings {

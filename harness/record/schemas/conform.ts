@@ -3,8 +3,10 @@
  *
  * The line holds no line break and no control character, whatever the data holds: it goes to a terminal.
  */
+
 import * as z from 'zod';
 import { shownAsJson } from './foreign-text.js';
+import { insteadOf } from './names.js';
 
 /** `problem`: one line, such as `steps[2].forMs: expected a number from 0, got "x"`. */
 export type Conformed<Value> = { value: Value; problem?: undefined } | { value?: undefined; problem: string };
@@ -119,7 +121,7 @@ function choice(values: readonly z.core.util.Primitive[]): string {
 function unknownField(issue: Raw): string {
   const known = Object.keys((schemaOf(issue)?._zod.def as { shape?: object } | undefined)?.shape ?? {});
   const [field] = issue.keys as string[];
-  return `unknown field ${shownAsJson(field, SHOWN_LENGTH_MAX)}${known.length > 0 ? `; known: ${known.join(', ')}` : ''}`;
+  return `unknown field ${shownAsJson(field, SHOWN_LENGTH_MAX)}${known.length > 0 ? `; ${insteadOf(field!, known)}` : ''}`;
 }
 
 // -------------------------------------------------------------------------------------------------------------- the line

@@ -34,7 +34,7 @@ const BAD: [what: string, args: () => string[], says: RegExp][] = [
   [
     'an unknown topology',
     () => ['--topology', 'ring'],
-    /"ring" is not known; choose from: single, replica, sentinel, cluster, redlock/,
+    /"ring" is not known; there are single, replica, sentinel, cluster, redlock\./,
   ],
   ['a duration without unit', () => ['--time-limit', '20'], /"20" is not a duration; write 500ms/],
   ['a time limit that is no time', () => ['--time-limit', '1s'], /at least 2000 ms/],
@@ -45,8 +45,8 @@ const BAD: [what: string, args: () => string[], says: RegExp][] = [
   ['an unknown persistence', () => ['--persistence', 'tape'], /none, rdb, aof-everysec, aof-always/],
   ['a directive without value', () => ['--redis-conf', 'maxmemory'], /KEY=VALUE/],
   ['a class that is none', () => ['--fail-on', 'everything'], /exclusion, harm, stale, liveness/],
-  ['an unknown runtime', () => ['--runtime', 'cloud'], /choose from: auto, netns, docker/],
-  ['an unknown workload', () => ['--workload', 'sleep'], /no workload "sleep"; known: mutex/],
+  ['an unknown runtime', () => ['--runtime', 'cloud'], /there are auto, netns, docker/],
+  ['an unknown workload', () => ['--workload', 'sleep'], /no workload "sleep"; there are mutex/],
   ['nodes without redlock', () => ['--topology', 'single', '--nodes', '3'], /--nodes is for the redlock topology/],
   ['a plan and a nemesis', () => ['--plan', plan([step]), '--nemesis', 'kill'], /leave out --nemesis/],
   [

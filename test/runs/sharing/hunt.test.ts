@@ -416,7 +416,7 @@ describe('what cannot be simulated is one line, and status 3', () => {
     [['--lock', 'cmd:cat'], 'a program cannot be played in virtual time'],
     [['--no-reduction'], '--no-reduction is for --exhaustive: other schedules are drawn'],
     [['--time-limit', '1s'], '--time-limit must be at least 2000 ms: a fault and what comes of it take some time'],
-    [['--faults', 'migrate-slots'], '--faults: "migrate-slots" is not simulated; there are '],
+    [['--faults', 'migrate-slots'], `--faults: "migrate-slots" is not simulated; 'list faults' shows all`],
     [['--topology', 'etcd'], 'replica'],
     [['--faults', 'failover'], '--faults failover: single has nothing that could replace a node'],
     [['--shard', '3/2'], '"3/2" is no shard; write 2/8 for the second of eight.'],

@@ -205,7 +205,7 @@ describe('with another lock than it is written for', () => {
     expect(output).toContain('could not run: lock redlock makes no sense on topology single');
     const unknown = await torture(['only-one-holds', '--topology', 'nowhere'], { command: 'scenario' });
     expect(unknown.status).toBe(3);
-    expect(unknown.errors).toContain('"nowhere" is not known; choose from: single');
+    expect(unknown.errors).toContain('"nowhere" is not known; there are single');
   });
 });
 
@@ -213,7 +213,7 @@ describe('asking for scenarios', () => {
   test('an unknown one: one line, exit status 3', async () => {
     const { status, errors } = await torture(['no-such-play'], { command: 'scenario' });
     expect(status).toBe(3);
-    expect(errors).toContain('no scenario "no-such-play"; known: ');
+    expect(errors).toContain(`no scenario "no-such-play"; 'scenario --list' shows all that there are`);
     expect(errors).not.toContain('    at ');
   });
 

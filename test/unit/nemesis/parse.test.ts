@@ -128,7 +128,7 @@ describe('--plan', () => {
     [text([], { version: 2 }), 'my.json: version: expected 1, got 2'],
     [text([], { seed: 1.5 }), 'my.json: seed: expected a whole number, got 1.5'],
     [text([], { steps: {} }), 'my.json: steps: expected a list, got {}'],
-    [text([], { extra: 1 }), 'my.json: unknown field "extra"; known: version, seed, steps'],
+    [text([], { extra: 1 }), 'my.json: unknown field "extra"; there are version, seed, steps'],
     [text([step, 5]), 'my.json: steps[1]: expected an object, got 5'],
     [text([{ ...step, fault: 'explode' }]), 'my.json: steps[0].fault: "explode" is not a fault; there are kill'],
     [text([{ ...step, fault: 3 }]), 'my.json: steps[0].fault: expected a string, got 3'],
@@ -162,7 +162,7 @@ describe('--plan', () => {
     [text([{ ...step, target: { name: 'r1' } }]), 'my.json: steps[0].target.names: missing, expected a list'],
     [
       text([{ ...step, when: 3 }]),
-      'my.json: steps[0]: unknown field "when"; known: atMs, aim, after, fault, target, forMs, args',
+      'my.json: steps[0]: unknown field "when"; there are atMs, aim, after, fault, target, forMs, args',
     ],
     [
       text([{ ...step, args: { mode: 'both' } }]),
@@ -224,7 +224,7 @@ describe('--plan', () => {
     ],
     [
       text([{ ...step, aim: { ...aim, client: 'c1' } }]),
-      'my.json: steps[0].aim: unknown field "client"; known: side, event, count',
+      'my.json: steps[0].aim: unknown field "client"; there are side, event, count',
     ],
     [
       text([{ ...step, atMs: undefined, after: { event: 'acquire', count: 1 }, aim }]),

@@ -107,9 +107,12 @@ test('the message tells the violation that decided, and the command that repeats
 test.each([
   [
     { cause: 'failover-lost-writes' },
-    /^toBreak\(\{"cause":"failover-lost-writes"\}\): "failover-lost-writes" is no cause; there are /,
+    /^toBreak\(\{"cause":"failover-lost-writes"\}\): "failover-lost-writes" is no cause; did you mean failover-lost-write\?/,
   ],
-  [{ class: 'exclusive' }, /: "exclusive" is no class; there are exclusion, harm, stale, liveness$/],
+  [
+    { class: 'exclusive' },
+    /: "exclusive" is no class; did you mean exclusion\? there are exclusion, harm, stale, liveness$/,
+  ],
   [{ causes: 'released-by-other' }, /: "causes" is neither cause nor class$/],
   ['released-by-other', /^toBreak\("released-by-other"\): expected \{ cause, class \}, or nothing$/],
   [null, /: expected \{ cause, class \}, or nothing$/],

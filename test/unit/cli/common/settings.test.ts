@@ -17,7 +17,7 @@ test('what they say is what the flags say', () => {
   const settings: Settings = {
     lock: new URL('file:///home/you/my%20lock.ts'),
     topology: 'sentinel',
-    lease: 1_500,
+    lease: '1500ms',
     timeLimit: '8s',
     nemesis: ['kill', 'pause:client'],
     careless: true,
@@ -56,7 +56,9 @@ test.each(['careless', 'auth', 'knownOk', 'stopAtFirst'] as const)(
 );
 
 test.each([
-  [{ lok: 'x' }, /^"lok" is no setting; there are lock, topology, /],
+  [{ lok: 'x' }, /^"lok" is no setting; did you mean lock\?$/],
+  [{ shards: 3 }, /^"shards" is no setting; there are lock, topology, /],
+  [{ lease: 2 }, /^lease: expected a duration with its unit, such as "2ms" or "2s", got 2$/],
   [
     { lock: { name: 'mine' } },
     /^lock: expected a file, because every client is a process of its own .*, got an object$/,

@@ -56,7 +56,7 @@ describe('what users type', () => {
 
   test('names', () => {
     expect(nameAmong(['a', 'b'])('b')).toBe('b');
-    expect(() => nameAmong(['a', 'b'])('c')).toThrow('choose from: a, b');
+    expect(() => nameAmong(['a', 'b'])('c')).toThrow('"c" is not known; there are a, b');
   });
 
   test('an argument shown for pasting cannot break out of its quotes', () => {

@@ -89,10 +89,10 @@ describe('what it says', () => {
   };
 
   test('comes before what is typed, and its paths start from its folder', async () => {
-    write('repo/of-others.ts', 'export const leaseMs = 2_500;\n');
+    write('repo/of-others.ts', "export const lease = '2500ms';\n");
     write(
       `repo/${NAME}`,
-      "import { leaseMs } from './of-others';\nexport default { lock: './mine.ts', lease: leaseMs, nemesis: ['kill'], timeLimit: '9s', out: 'kept', known: 'known' };\n",
+      "import { lease } from './of-others';\nexport default { lock: './mine.ts', lease, nemesis: ['kill'], timeLimit: '9s', out: 'kept', known: 'known' };\n",
     );
     const { flags, invocation, origin } = await run('--time-limit', '4s');
     expect(origin).toEqual([`config ${join(root, 'repo', NAME)}`]);
@@ -171,7 +171,7 @@ describe('what it says', () => {
   });
 
   test.each([
-    ["{ lok: 'fenced' }", /lock-torture\.config\.ts: "lok" is no setting; there are lock, /],
+    ["{ lok: 'fenced' }", /lock-torture\.config\.ts: "lok" is no setting; did you mean lock\?/],
     ["{ topology: 'ring' }", /lock-torture\.config\.ts: .*--topology.* /],
     ['{ minStruckHolds: 0 }', /lock-torture\.config\.ts: .*--min-struck-holds.* "0" is not a whole number from 1 to /],
     ['{ minHolds: true }', /lock-torture\.config\.ts: minHolds: expected a string or a number, got true/],

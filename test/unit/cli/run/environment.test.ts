@@ -84,7 +84,7 @@ describe('the environment', () => {
   });
 
   test.each([
-    [{ LOCK_TORTURE_TOPLOGY: 'single' }, /^LOCK_TORTURE_TOPLOGY is no setting; there are LOCK_TORTURE_LOCK, /],
+    [{ LOCK_TORTURE_TOPLOGY: 'single' }, /^LOCK_TORTURE_TOPLOGY is no setting; did you mean LOCK_TORTURE_TOPOLOGY\?$/],
     [{ LOCK_TORTURE_TOPOLOGY: 'ring' }, /^LOCK_TORTURE_TOPOLOGY: .*--topology/],
     [{ LOCK_TORTURE_CLIENTS: '0' }, /^LOCK_TORTURE_CLIENTS: .*"0" is not a whole number from 1 to 200/],
     [{ LOCK_TORTURE_AUTH: 'yes' }, /^LOCK_TORTURE_AUTH is "yes": expected true or false$/],

@@ -138,8 +138,9 @@ describe('one clear line', () => {
   test.each([
     ['set-nx-pz', /^unknown lock "set-nx-pz"; did you mean set-nx-px\?/],
     ['blind-del', /did you mean broken\/blind-del\?/],
-    ['zookeeper-recipe', /^unknown lock "zookeeper-recipe"; 'list locks' shows all that there are/],
+    ['zookeeper-recipe', /^unknown lock "zookeeper-recipe"; there are /],
     ['./nowhere.ts', /^--lock \.\/nowhere\.ts: .*\/nowhere\.ts does not exist$/],
+    ['./brokn.ts', /\/brokn\.ts does not exist; did you mean \.\/broken\.ts\?$/],
     ['./src', /is not a file$/],
     ['./plain.txt', /not a module .*; for a program write 'cmd:\.\/plain\.txt'$/],
     ['./broken.ts', /^broken\.ts:3:11: Expected identifier but found ":"$/],

@@ -35,7 +35,7 @@ describe('what is expected, where, and what was found', () => {
     [z.object({ a: z.object({ b: z.string() }) }), { a: [] }, 'a: expected an object, got []'],
     [z.object({ a: z.array(z.object({ b: z.string() })) }), { a: [{ b: 1 }] }, 'a[0].b: expected a string, got 1'],
     [z.record(z.string(), z.number()), { 'a b\n': 'x' }, '["a b\\n"]: expected a number, got "x"'],
-    [z.strictObject({ a: z.string() }), { a: 'x', b: 1 }, 'unknown field "b"; known: a'],
+    [z.strictObject({ a: z.string() }), { a: 'x', b: 1 }, 'unknown field "b"; there are a'],
     [z.union([z.enum(['a']), z.strictObject({ b: z.string() })]), 'c', 'expected "a" or an object, got "c"'],
     [z.union([z.enum(['a']), z.strictObject({ b: z.string() })]), { b: 1 }, 'b: expected a string, got 1'],
     [z.string(), 7, 'expected a string, got 7'],
