@@ -50,7 +50,7 @@ export function publishable(folders: readonly string[], of: readonly Cell[]): Me
   const servers = new Map<string, string>();
   for (const folder of folders) {
     const { rows } = matrixFile.parse(JSON.parse(readFileSync(join(folder, 'matrix.json'), 'utf8')));
-    for (const { cell: name, lock, fault, topology, came, shown, why, runs } of rows) {
+    for (const { cell: name, lock, fault, topology, came, shown, why, runs, strikes, virtualStrikes } of rows) {
       const { reproduce, run } = runs.at(-1) ?? {};
       const isRefused = came === 'refused';
       const cell = known.get(name)?.cell;
@@ -58,6 +58,8 @@ export function publishable(folders: readonly string[], of: readonly Cell[]): Me
       if (UNEXPLAINED.test(why)) continue;
       cells.set(name, {
         ...{ lock, fault, topology, came, headline: why, reason: cell.reason },
+        ...(strikes !== undefined && { strikes }),
+        ...(virtualStrikes !== undefined && { virtualStrikes }),
         ...(reproduce !== undefined && { reproduce }),
       });
       if (!isRefused) servers.set(name, serverOf(join(dirname(folder), run ?? '')));

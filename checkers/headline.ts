@@ -38,7 +38,9 @@ export function headlineOf(
   if (verdict === 'violated') return accusation(findings, judged.judges);
   if (verdict === 'unknown') return `Cannot tell: ${open[0]}.`.replace(/\.\.$/, '.');
   const { stats } = judged;
-  const struck = stats.struckHolds ? `, ${stats.struckHolds} struck by a fault` : '';
+  const struck = stats.struckHolds
+    ? `, ${stats.struckHolds} struck by a fault (${plural(stats.strikes ?? 0, 'strike')})`
+    : '';
   const holds = `${plural(stats.holds ?? 0, 'hold')}${struck}`;
   if (findings.violations.length > 0)
     return `Nothing that fails this run was found in ${holds}; but ${alsoBlamed(findings.violations, untoldOf(findings.violations, findings.found))}.`;

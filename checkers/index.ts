@@ -44,10 +44,11 @@ import { lossToNotice } from './measures/loss-to-notice.js';
 import { turnover } from './measures/turnover.js';
 import { verdictWordsOf } from './verdict-words.js';
 import { protocolBreaks } from './worth/protocol-breaks.js';
+import { boundOf, ENOUGH_STRIKES, strengthOf, strengthWithoutFaults } from './worth/strength.js';
 import { struckByFault } from './worth/struck.js';
-import { strengthOf, vacuity } from './worth/vacuity.js';
+import { vacuity } from './worth/vacuity.js';
 
-export { strengthOf };
+export { boundOf, ENOUGH_STRIKES, strengthOf, strengthWithoutFaults };
 
 /** Every checker, in the order in which they judge. One that is listed here needs to be named nowhere else. */
 export const checkers: readonly Checker[] = [
@@ -297,9 +298,11 @@ function virtualTimeWords({ why, remedy }: VirtualTime, cut: string | undefined)
   return `Played in virtual time${why === 'as asked' ? ', as asked' : `: ${why}`}${remedy === undefined ? '' : `; for real time: ${remedy}`}${shortened}`;
 }
 
-/** The holds that a fault struck are what a run with faults proves something about; without faults, all of them. */
+/** Strikes are what a run with faults proves something about; without faults, holds that nothing happened to. */
 function strengthOfRun({ plan, config }: CheckInput, stats: Record<string, number>): string | undefined {
   const strength =
-    plan.steps.length > 0 ? strengthOf(stats.struckHolds ?? 0, 'struck hold') : strengthOf(stats.holds ?? 0, 'hold');
+    plan.steps.length > 0
+      ? strengthOf({ strikes: stats.strikes ?? 0, struckHolds: stats.struckHolds ?? 0 })
+      : strengthWithoutFaults(stats.holds ?? 0);
   return strength !== undefined && config.virtualTime ? `${strength}, in virtual time` : strength;
 }

@@ -24,7 +24,7 @@ import type {
 } from '../harness/vocabulary/verdict.js';
 import { causePhrase } from './causes/descriptions.js';
 import { lossesIn } from './causes/losses.js';
-import { boundPercent, ENOUGH_HOLDS } from './worth/vacuity.js';
+import { boundPercent, ENOUGH_STRIKES, WITHOUT_FAULTS } from './worth/strength.js';
 
 /** What a run came to, before it is put into words. */
 export interface Weighed {
@@ -88,9 +88,11 @@ function isClear({ own, violations }: Pick<Weighed, 'own' | 'violations'>): bool
 
 function heldWords(run: Weighed): string {
   if (run.input.config.scenario !== undefined) return 'HELD in this play';
-  const { holds, struck } = worthOf(run);
-  if (holds === 0) return 'HELD, without a hold to count';
-  const what = struck ? plural(holds, 'struck hold') : `${plural(holds, 'hold')} without faults`;
+  const { counted, holds, struck } = worthOf(run);
+  if (counted === 0) return struck ? 'HELD, without a strike to count' : 'HELD, without a hold to count';
+  const what = struck
+    ? `${plural(counted, 'strike')} (${plural(holds, 'hold')} struck)`
+    : `${plural(counted, 'hold')} without faults`;
   return isWeak(run) ? `HELD, weakly: in only ${what}` : `HELD in ${what}`;
 }
 
@@ -171,14 +173,14 @@ function phrasesOf(violations: readonly Violation[]): string {
 
 function worthWords(run: Weighed): string {
   if (run.input.config.scenario !== undefined) return ' in this play, which is one course of events';
-  const { holds, struck } = worthOf(run);
-  if (holds === 0) return struck ? ', but no fault struck a lock that was held' : '';
-  const struckOrNot = struck ? 'that a fault struck' : ', without faults';
+  const { counted, holds, struck } = worthOf(run);
+  if (counted === 0) return struck ? ', but no fault struck a lock that was held' : '';
   const where = run.input.config.virtualTime ? ' in virtual time' : '';
-  const which = `${plural(holds, 'hold')}${struck ? ' ' : ''}${struckOrNot}${where}`;
+  const which = struck ? `${plural(counted, 'strike')}${where} at ${plural(holds, 'hold')}` : plural(counted, 'hold');
+  const untested = struck ? '' : `, ${WITHOUT_FAULTS}${where}`;
   return isWeak(run)
-    ? ` in only ${which}, which is weak: up to ${boundPercent(holds)} % of such may go wrong, at 95 % confidence`
-    : ` in ${which}: at most ${boundPercent(holds)} % of such go wrong, at 95 % confidence`;
+    ? ` in only ${which}, which is weak: up to ${boundPercent(counted)} % of such may go wrong, at 95 % confidence${untested}`
+    : ` in ${which}: at most ${boundPercent(counted)} % of such go wrong, at 95 % confidence${untested}`;
 }
 
 function deploymentLine({ violations, input }: Weighed): string {
@@ -237,23 +239,31 @@ function holdersIn(violations: readonly Violation[]): number {
 
 // ----------------------------------------------------------------------------------------------------------- strength
 
-/** The holds that a fault struck, where faults were planned; else all of them. */
-function worthOf({ input, stats }: Pick<Weighed, 'input' | 'stats'>): { holds: number; struck: boolean } {
+/** Strikes with the holds that they met, where faults were planned; else all holds. */
+function worthOf({ input, stats }: Pick<Weighed, 'input' | 'stats'>): {
+  counted: number;
+  holds: number;
+  struck: boolean;
+} {
+  const { strikes = 0, struckHolds = 0, holds = 0 } = stats;
   return input.plan.steps.length > 0
-    ? { holds: stats.struckHolds ?? 0, struck: true }
-    : { holds: stats.holds ?? 0, struck: false };
+    ? { counted: strikes, holds: struckHolds, struck: true }
+    : { counted: holds, holds, struck: false };
 }
 
 function isWeak(run: Pick<Weighed, 'input' | 'stats'>): boolean {
-  return worthOf(run).holds < ENOUGH_HOLDS;
+  return worthOf(run).counted < ENOUGH_STRIKES;
 }
 
-/** A series of runs like this one, whose holds are counted together, is worth enough if each has as many. */
+/** Runs are not alike: so many that three quarters of what this one had are enough. */
+const LIKE_THIS_ONE = 0.75;
+
+/** A series of runs like this one, whose strikes are counted together, is worth enough by all of them. */
 function commandForMore(run: Weighed): string | undefined {
   const { config } = run.input;
-  const { holds } = worthOf(run);
-  if (config.scenario !== undefined || !isClear(run) || !isWeak(run) || holds === 0) return undefined;
-  return `${config.reproduce} --times ${Math.max(20, Math.ceil(ENOUGH_HOLDS / holds))}`;
+  const { counted } = worthOf(run);
+  if (config.scenario !== undefined || !isClear(run) || !isWeak(run) || counted === 0) return undefined;
+  return `${config.reproduce} --times ${Math.ceil(ENOUGH_STRIKES / (LIKE_THIS_ONE * counted))}`;
 }
 
 // ------------------------------------------------------------------------------------------------------------- shared

@@ -16,8 +16,8 @@ import { blameTally, countFound } from './words.js';
 export interface PropertyLine {
   /** What is true of the run, or what is asked where that cannot be determined. */
   words: string;
-  state: 'broken' | 'unknown' | 'allowed' | 'held' | 'none found' | 'not judged';
-  /** `✗ exclusion broken: 3`, `? cannot tell`, `✓ held`, `– none found`. */
+  state: 'broken' | 'unknown' | 'allowed' | 'weak' | 'held' | 'none found' | 'not judged';
+  /** `✗ exclusion broken: 3`, `? cannot tell`, `~ weakly`, `✓ held`, `– none found`. */
   verdict: string;
   /** What was found, or why it cannot be determined. Empty: nothing more to say. */
   told: string;
@@ -47,7 +47,15 @@ export function propertyLines(
   );
 }
 
-const STATES: readonly PropertyLine['state'][] = ['broken', 'unknown', 'allowed', 'held', 'none found', 'not judged'];
+const STATES: readonly PropertyLine['state'][] = [
+  'broken',
+  'unknown',
+  'allowed',
+  'weak',
+  'held',
+  'none found',
+  'not judged',
+];
 
 /** Whether the run is worth a verdict at all. */
 function leavesTheRunOpen({ verdict, properties = [] }: CheckerResult): boolean {
@@ -65,7 +73,7 @@ function propertiesOf({ checker, properties, violations, found }: CheckerResult)
 
 function lineOf(result: CheckerResult, property: PropertyWords, failOn: readonly FailOn[]): PropertyLine {
   const { class: name, holds, broken } = property;
-  const { verdict, open = [], notes, notJudged } = result;
+  const { verdict, open = [], notes, notJudged, weak } = result;
   const found = name === undefined ? 0 : countFound(result, [name]);
   if (name !== undefined && found > 0) {
     const violations = result.violations.filter((one) => one.class === name);
@@ -82,7 +90,12 @@ function lineOf(result: CheckerResult, property: PropertyWords, failOn: readonly
       told: notes.join('; '),
     };
   if (notJudged !== undefined) return { words: holds, state: 'not judged', verdict: '– not judged', told: notJudged };
+  if (weak !== undefined) return { words: holds, state: 'weak', verdict: '~ weakly', told: capital(`${weak}.`) };
   return { words: holds, state: 'held', verdict: name === undefined ? '✓ yes' : '✓ held', told: '' };
+}
+
+function capital(text: string): string {
+  return `${text[0]!.toUpperCase()}${text.slice(1)}`;
 }
 
 /** What findings of a class that was found do to the run. */

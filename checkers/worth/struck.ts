@@ -1,6 +1,9 @@
 /**
  * Which holds a fault struck: those during which one that concerns them was in force. Faults on servers concern all holds, one on
  * clients only theirs. Never accuses; what is struck is what a pass is worth something about.
+ *
+ * A strike is one injection and its healing that met at least one hold. It is what a pass is counted by: a fault on a server meets
+ * every hold there is at once, and these are one try of the lock, not many. Injections that overlap in time are one strike.
  */
 import { clientsCanSee, type FaultInForce, faultsInForce } from '../../harness/record/facts/faults.js';
 import { type Holds, holdsOf } from '../../harness/record/facts/holds.js';
@@ -17,9 +20,35 @@ export function countStruck(holds: Holds, faults: readonly FaultInForce[], histo
   return struck;
 }
 
+/** How many strikes these faults made. */
+export function countStrikes(holds: Holds, faults: readonly FaultInForce[], history: History): number {
+  return together(faults).filter((some) => new Strikes(holds, some, history.operations.clients).touchAny()).length;
+}
+
+function lengthsMet(strikes: Strikes, lengths: readonly (HoldLength | undefined)[]): Set<HoldLength> {
+  const met = new Set<HoldLength>();
+  lengths.forEach((length, k) => {
+    if (length !== undefined && !met.has(length) && strikes.touch(k)) met.add(length);
+  });
+  return met;
+}
+
+/** Those that a client can see, by what overlaps in time. */
+function together(faults: readonly FaultInForce[]): FaultInForce[][] {
+  const groups: { untilNs: number; faults: FaultInForce[] }[] = [];
+  for (const fault of faults.filter(clientsCanSee).sort((a, b) => a.fromNs - b.fromNs)) {
+    const last = groups.at(-1);
+    if (last && fault.fromNs <= last.untilNs) {
+      last.untilNs = Math.max(last.untilNs, fault.untilNs);
+      last.faults.push(fault);
+    } else groups.push({ untilNs: fault.untilNs, faults: [fault] });
+  }
+  return groups.map((group) => group.faults);
+}
+
 /**
  * The same for each fault of the plan, also for one that struck none, by how long the hold lasted. A hold that two faults struck
- * counts for both. Undefined: nothing was planned.
+ * counts for both, and so does a strike of both. Undefined: nothing was planned.
  */
 export function struckByFault({ history, plan, config }: CheckInput): StruckByFault | undefined {
   if (plan.steps.length === 0) return undefined;
@@ -33,13 +62,18 @@ export function struckByFault({ history, plan, config }: CheckInput): StruckByFa
     });
     return by;
   };
+  const groups = together(inForce);
   const names = [...new Set(plan.steps.map(faultOf))].sort();
   return {
     holds: counted(() => true),
     faults: names.map((fault) => {
-      const its = inForce.filter(({ step }) => plan.steps[step] && faultOf(plan.steps[step]) === fault);
-      const strikes = new Strikes(holds, its, history.operations.clients);
-      return { fault, struck: counted((k) => strikes.touch(k)) };
+      const isIts = ({ step }: FaultInForce) => plan.steps[step] !== undefined && faultOf(plan.steps[step]) === fault;
+      const struck = new Strikes(holds, inForce.filter(isIts), history.operations.clients);
+      const strikes: Record<HoldLength, number> = { brief: 0, short: 0, long: 0, over: 0 };
+      for (const its of groups.map((group) => group.filter(isIts)).filter((some) => some.length > 0))
+        for (const length of lengthsMet(new Strikes(holds, its, history.operations.clients), lengths))
+          strikes[length]++;
+      return { fault, struck: counted((k) => struck.touch(k)), strikes };
     }),
   };
 }
@@ -77,6 +111,11 @@ class Strikes {
     this.byClient = clients.map((client) =>
       seen.filter((fault) => fault.records.some(({ targets }) => targets.includes(client))),
     );
+  }
+
+  touchAny(): boolean {
+    for (let k = 0; k < this.holds.count; k++) if (this.touch(k)) return true;
+    return false;
   }
 
   /** Whether one of them was in force during that hold, and concerned it. */

@@ -17,9 +17,10 @@ import { sortNearlySorted } from '../../harness/record/facts/nearly-sorted.js';
 import { duration, listed, moment, plural } from '../../harness/record/facts/words.js';
 import { OP, OUTCOME } from '../../harness/record/history-table.js';
 import type { History, Observations, RareObservation } from '../../harness/vocabulary/history.js';
-import type { Checker, CheckInput, LeastHolds } from '../../harness/vocabulary/run.js';
+import type { Checker, CheckInput, LeastWorth } from '../../harness/vocabulary/run.js';
 import type { CheckerFindings } from '../../harness/vocabulary/verdict.js';
-import { countStruck } from './struck.js';
+import { boundPercent, ENOUGH_STRIKES, WITHOUT_FAULTS } from './strength.js';
+import { countStrikes, countStruck } from './struck.js';
 
 /**
  * Fewer holds than this, or than two a client, are too few to say anything. How many there can be is up to the keys, not to
@@ -32,11 +33,12 @@ function findWhatIsUntested(input: CheckInput): CheckerFindings {
   const holds = holdsOf(input.history);
   const faults = faultsInForce(input.history);
   const struckHolds = countStruck(holds, faults, input.history);
+  const strikes = countStrikes(holds, faults, input.history);
   const contended = contendedTries(holds, input.history);
   const reasons = [
     ...tooFew(holds, input),
     ...noContention(holds, contended),
-    ...fewerThanAsked({ holds: proven(holds), struckHolds }, input),
+    ...fewerThanAsked({ holds: proven(holds), strikes, struckHolds }, input),
     ...faultsThatNeverStruck(faults, input),
     ...failoverThatNeverHappened(faults, input),
     ...(input.plan.steps.length > 0 && struckHolds === 0
@@ -45,12 +47,15 @@ function findWhatIsUntested(input: CheckInput): CheckerFindings {
   ];
   const still = stoodStill(input.history);
   if (still?.isTooLong) reasons.push(still.text);
+  const weak = whyWeak(strikes, input);
   return {
     verdict: reasons.length > 0 ? 'unknown' : 'valid',
+    ...(reasons.length === 0 && weak !== undefined && { weak }),
     notes: still && !still.isTooLong ? [...reasons, still.text] : reasons,
     violations: [],
     stats: {
       holds: proven(holds),
+      strikes,
       struckHolds,
       contendedTries: contended,
       faultsStruck: faults.filter(clientsCanSee).length,
@@ -64,7 +69,7 @@ export const vacuity: Checker = {
   summary: 'the run was worth something: enough holds, contention, and faults that touched a held lock',
   properties: [
     {
-      holds: 'The run tested the lock: enough holds, contention, and faults that struck held locks',
+      holds: 'The run tested the lock: enough holds, contention, and where faults were planned strikes at held locks',
       broken: 'The run did not test the lock enough for a verdict',
       kinds: {},
     },
@@ -84,24 +89,6 @@ function acquires({ operations: ops }: History): Record<string, number> {
   };
 }
 
-/**
- * How much a pass is worth. If each of `count` holds had independently been violated with probability p, none would have
- * been with probability (1 − p)^count; the largest p for which that is still at least 5 % is the bound. 41 holds: 7.1 %.
- */
-export function strengthOf(count: number, what: string, many?: string): string | undefined {
-  return count === 0
-    ? undefined
-    : `0 of ${plural(count, what, many)} violated; at most ${boundPercent(count)} % at 95 %`;
-}
-
-/** The bound alone, in two figures: `7.1`. `count`: from 1 on. */
-export function boundPercent(count: number): string {
-  return ((1 - 0.05 ** (1 / count)) * 100).toPrecision(2);
-}
-
-/** With fewer holds than this, a mistake that one in twenty of them shows could have been missed. */
-export const ENOUGH_HOLDS = 59;
-
 /** Those that lasted: one that was lost before its client had the answer protected nothing, and proves nothing. */
 function proven({ count, fromNs, untilNs }: Holds): number {
   let lasted = 0;
@@ -119,16 +106,26 @@ function tooFew(holds: Holds, { config }: CheckInput): string[] {
 }
 
 /** What whoever started the run wants it to have, above what makes it worth anything. */
-function fewerThanAsked(counts: Required<LeastHolds>, { config: { atLeast }, plan }: CheckInput): string[] {
+function fewerThanAsked(counts: Required<LeastWorth>, { config: { atLeast }, plan }: CheckInput): string[] {
   const fewer = (count: number, least: number | undefined, what: string, flag: string) =>
     least === undefined || count >= least ? [] : [`there were only ${plural(count, what)}; ${flag} asks for ${least}`];
   return [
     ...fewer(counts.holds, atLeast?.holds, 'hold', '--min-holds'),
-    // Without faults no hold can be struck, and what a pass is worth is counted by all of them.
+    // Without faults there is no strike, and what a pass is worth is counted by holds.
     ...(plan.steps.length > 0
-      ? fewer(counts.struckHolds, atLeast?.struckHolds, 'struck hold', '--min-struck-holds')
+      ? [
+          ...fewer(counts.strikes, atLeast?.strikes, 'strike', '--min-strikes'),
+          ...fewer(counts.struckHolds, atLeast?.struckHolds, 'struck hold', '--min-struck-holds of an earlier version'),
+        ]
       : []),
   ];
+}
+
+/** Why the run, though it is worth a verdict, is not worth much of one; undefined: it is. */
+function whyWeak(strikes: number, { plan }: CheckInput): string | undefined {
+  if (plan.steps.length === 0) return WITHOUT_FAULTS;
+  if (strikes === 0 || strikes >= ENOUGH_STRIKES) return undefined;
+  return `${plural(strikes, 'strike')} met a held lock, so up to ${boundPercent(strikes)} % of such may go wrong, at 95 % confidence; ${ENOUGH_STRIKES} make that 5 %`;
 }
 
 /** As much of a run, or less than a second of it, a busy machine may take without a word. */

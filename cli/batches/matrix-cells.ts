@@ -1,5 +1,6 @@
 /** A cell of the matrix: what its runs are to do, and what they come to. */
 
+import { ENOUGH_STRIKES } from '../../checkers/index.js';
 import { nameInService, topologies } from '../../harness/topologies/index.js';
 import type { ServiceName } from '../../harness/vocabulary/topology.js';
 import type { Results } from '../../harness/vocabulary/verdict.js';
@@ -20,6 +21,9 @@ export interface CellRow {
   came?: CellOutcome;
   /** Kinds of what was found of that class; absent: it is safe, or the row was written before rows had them. */
   kinds?: string[];
+  /** Of a safe cell: the strikes of its runs; those in virtual time are counted apart. Absent: none, or nobody has counted them. */
+  strikes?: number;
+  virtualStrikes?: number;
   shown: 'as-expected' | 'otherwise' | 'lacks-power' | 'cannot-tell' | 'could-not-run' | 'not-tried';
   why: string;
   reason: string;
@@ -105,8 +109,21 @@ export function judgeCell(row: CellRow, run: BatchRun): void {
   const isTooWeak = isOnTheWay || (came === 'safe' && mustBreak(row.expect));
   const shown = came === row.expect ? 'as-expected' : isTooWeak ? 'lacks-power' : 'otherwise';
   Object.assign(row, { came, shown, why });
-  if (came === 'safe') delete row.kinds;
-  else row.kinds = [...new Set(results.violations.filter((one) => one.class === came).map(({ kind }) => kind))];
+  if (came === 'safe') {
+    delete row.kinds;
+    const kind = results.virtualTime === undefined ? 'strikes' : 'virtualStrikes';
+    row[kind] = (row[kind] ?? 0) + (results.stats.strikes ?? 0);
+    return;
+  }
+  delete row.strikes;
+  delete row.virtualStrikes;
+  row.kinds = [...new Set(results.violations.filter((one) => one.class === came).map(({ kind }) => kind))];
+}
+
+/** What a table says of a safe cell: with too few strikes, which is what one run has, a pass says little. */
+export function safeWords({ strikes = 0, virtualStrikes = 0 }: Pick<CellRow, 'strikes' | 'virtualStrikes'>): string {
+  if (strikes >= ENOUGH_STRIKES) return 'safe';
+  return virtualStrikes >= ENOUGH_STRIKES ? 'safe, in virtual time' : 'safe (weak)';
 }
 
 /** The gravest of what was found; undefined: nothing was, and the run proves nothing. */

@@ -17,7 +17,7 @@ import { namedServer } from '../run/machine.js';
 import { type BatchOptions, runBatch } from './batch.js';
 import { addBatchFlags, addServersFlag, optionsByServer, type ServersFlags } from './batch-flags.js';
 import { recordBatch } from './batch-record.js';
-import { begun, type CellRow, decideCell, judgeCell, leaveOut, serviceOfCell } from './matrix-cells.js';
+import { begun, type CellRow, decideCell, judgeCell, leaveOut, safeWords, serviceOfCell } from './matrix-cells.js';
 import { cellsOfFolder } from './matrix-file.js';
 import { matrixSheet, matrixSummary, withSpaces } from './matrix-sheet.js';
 import { runWhereItCan } from './server-needs.js';
@@ -95,7 +95,7 @@ export async function matrixCommand(flags: MatrixFlags, { cwd }: { cwd: string }
     const ended = (row: CellRow) => {
       rows.push(row);
       const where = batches.length > 1 ? `${server}  ` : '';
-      const text = `${where}${row.cell.padEnd(58)} ${withSpaces(row.shown)}: ${row.why}`;
+      const text = `${where}${row.cell.padEnd(58)} ${withSpaces(row.shown)}${row.came === 'safe' ? `, ${safeWords(row)}` : ''}: ${row.why}`;
       record.ended({ type: 'cell', ...row }, rows.length, planned, text);
     };
     await runWhereItCan(

@@ -23,6 +23,8 @@ export const cellRow = describes<CellRow>()(
     expect: cellOutcome,
     came: cellOutcome.optional(),
     kinds: z.array(z.string()).optional(),
+    strikes: z.number().optional(),
+    virtualStrikes: z.number().optional(),
     shown: z.enum(['as-expected', 'otherwise', 'lacks-power', 'cannot-tell', 'could-not-run', 'not-tried']),
     why: z.string(),
     reason: z.string(),

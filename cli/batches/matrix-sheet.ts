@@ -1,7 +1,7 @@
 /** What cells of the matrix come to together: a summary, and the tables of its page. */
 import type { Sheet, SheetCell } from '../../reports/index.js';
 import type { WorkShard } from '../common/values.js';
-import type { CellRow } from './matrix-cells.js';
+import { type CellRow, safeWords } from './matrix-cells.js';
 import { byServer, sideBySide } from './servers.js';
 
 interface Summary {
@@ -104,10 +104,11 @@ function cameOutCell(row: CellRow): SheetCell {
   return { text: cameOutAs(row), good: row.shown === 'as-expected' };
 }
 
-function cameOutAs({ came, kinds, shown }: CellRow): string {
+function cameOutAs(row: CellRow): string {
+  const { came, kinds, shown } = row;
   // Of liveness its kinds tell what it was: a key that is left for a lease is no deadlock.
-  const what =
-    came === 'liveness' && kinds?.length ? `${came}: ${kinds.map(withSpaces).join(', ')}` : (came ?? 'nothing');
+  const kindsOfIt = came === 'liveness' && kinds?.length ? `: ${kinds.map(withSpaces).join(', ')}` : '';
+  const what = came === 'safe' ? safeWords(row) : `${came ?? 'nothing'}${kindsOfIt}`;
   return shown === 'as-expected' ? what : `${what} (${withSpaces(shown)})`;
 }
 

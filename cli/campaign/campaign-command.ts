@@ -19,17 +19,9 @@ import { tellStepSummary } from '../common/step-summary.js';
 import { positiveDurationMs, type WorkShard, wholeNumberIn } from '../common/values.js';
 import type { Invocation } from '../run/ask-run.js';
 import { type Configurable, withConfig } from '../run/config-file.js';
-import {
-  type ConfigFlags,
-  configOptions,
-  knownOkOptions,
-  type LeastFlags,
-  leastOf,
-  leastOptions,
-  SEEDS,
-  shardOption,
-} from '../run/flags.js';
+import { type ConfigFlags, configOptions, knownOkOptions, SEEDS, shardOption } from '../run/flags.js';
 import { identityOf, readKnown, slugOf, writeKnown } from '../run/known.js';
+import { type LeastFlags, leastOf, leastOptions } from '../run/least-flags.js';
 import { mustBeAtHand } from '../run/lock-at-hand.js';
 import { askServer, MACHINE_SETTINGS } from '../run/machine-flags.js';
 import { SIGNALS, StopRequests } from '../run/supervise.js';
@@ -110,7 +102,7 @@ export function addCampaignFlags(command: Command): Command {
     ...knownOkOptions(),
     ...leastOptions(
       'a cell of which nothing is found cannot tell with fewer holds than this, over all its runs',
-      'the same of holds that a fault struck, in a cell with faults',
+      'the same of strikes (faults, from injection to healing, that met a held lock), in a cell with faults',
     ),
     new Option('--resume <folder>', 'go on with a campaign that has ended, however it did'),
   ];
@@ -133,7 +125,7 @@ export async function campaignCommand(
   if (flags.for === undefined && flags.runs === undefined && flags.resume === undefined)
     throw new UsageError('a campaign has a budget: --for 8h, --runs 500, or both');
   if (flags.hunt && leastOf(typed) !== undefined)
-    throw new UsageError('--min-holds and --min-struck-holds are for runs on real servers, not for --hunt');
+    throw new UsageError('--min-holds and --min-strikes are for runs on real servers, not for --hunt');
   if (flags.hunt && typed.holds !== undefined)
     throw new UsageError('--holds is for runs on real servers, not for --hunt');
   const resumed = flags.resume === undefined ? undefined : resolve(cwd, flags.resume);

@@ -13,7 +13,7 @@ import { bearingOf } from '../../harness/record/facts/blame.js';
 import { conform } from '../../harness/record/schemas/conform.js';
 import { describes } from '../../harness/record/schemas/describes.js';
 import { readConfig, readJson, readPlan, readResults } from '../../harness/record/store.js';
-import type { LeastHolds } from '../../harness/vocabulary/run.js';
+import type { LeastWorth } from '../../harness/vocabulary/run.js';
 import type { Results, StruckByFault } from '../../harness/vocabulary/verdict.js';
 import { UsageError } from '../common/errors.js';
 import { discoveriesOf, fingerprintOf } from '../hunt/schedule.js';
@@ -29,7 +29,7 @@ export interface Campaign extends Grid {
   /** How often each. */
   tries: number;
   /** Of a cell, over all its runs; absent: nothing is asked for. */
-  atLeast?: LeastHolds;
+  atLeast?: LeastWorth;
   /** In virtual time: its cells are those of hunts. */
   hunt?: true;
   /** Each part may have another. Absent: nothing was asked for, or an earlier version began it. */
@@ -54,7 +54,13 @@ const campaignSchema = describes<Campaign>()(
     shard: z.object({ index: z.number(), of: z.number() }),
     known: z.array(knownSchema),
     tries: z.number(),
-    atLeast: z.object({ holds: z.number().optional(), struckHolds: z.number().optional() }).optional(),
+    atLeast: z
+      .object({
+        holds: z.number().optional(),
+        strikes: z.number().optional(),
+        struckHolds: z.number().optional(),
+      })
+      .optional(),
     hunt: z.literal(true).optional(),
     machine: z
       .object({
@@ -84,6 +90,8 @@ export interface FinishedRun {
   headline: string;
   reproduce: string;
   holds: number;
+  /** None where an earlier version made it: nobody has counted them. */
+  strikes: number;
   struckHolds: number;
   /** Of those, by fault and length of hold; absent: there were no faults, or an earlier version made it. */
   struck?: StruckByFault;
@@ -195,6 +203,7 @@ export function finishedRun(folder: string): FinishedRun {
     headline,
     reproduce,
     holds: stats.holds ?? 0,
+    strikes: stats.strikes ?? 0,
     struckHolds: stats.struckHolds ?? 0,
     ...(struck && { struck }),
     ...(results.virtualTime !== undefined && { virtualTime: true as const }),

@@ -70,7 +70,7 @@ export function askCells(
 }
 
 /** What is asked of all runs together. */
-export const OVER_ALL_RUNS = ['known', 'knownOk', 'minHolds', 'minStruckHolds'] as const;
+export const OVER_ALL_RUNS = ['known', 'knownOk', 'minHolds', 'minStrikes'] as const;
 
 /** A campaign has its own seeds and faults, and the machine's flags are its own. */
 const NOT_OF_CONFIG: ReadonlySet<string> = new Set([...MACHINE_SETTINGS, ...OVER_ALL_RUNS, 'service', 'seed', 'plan']);

@@ -8,6 +8,7 @@ import * as z from 'zod';
 import { conform } from '../../harness/record/schemas/conform.js';
 import { readJson } from '../../harness/record/store.js';
 import type { SheetCell } from '../../reports/index.js';
+import { isOfVirtualTime, strikesApart } from './strikes-apart.js';
 
 /** What tells a campaign from others; all its parts have the same, and so has what they are merged into. */
 export interface AskedOf {
@@ -32,7 +33,8 @@ export interface TrendSummary {
   coverage: readonly {
     cell: { lock: string; topology: string };
     runs: number;
-    struckHolds: number;
+    /** Absent in summaries of earlier versions. */
+    strikes?: number | undefined;
     verdicts: { violated: number };
   }[];
 }
@@ -54,7 +56,7 @@ const summarySchema = z.object({
     z.object({
       cell: z.object({ lock: z.string(), topology: z.string() }),
       runs: z.number(),
-      struckHolds: z.number(),
+      strikes: z.number().optional(),
       verdicts: z.object({ violated: z.number() }),
     }),
   ),
@@ -111,10 +113,16 @@ export function trendOver(earlier: readonly CampaignBeside[], own: TrendSummary)
       String(sum(({ runs }) => runs)),
       String(sum(({ verdicts }) => verdicts.violated)),
       ...[found.length, fresh.length].map(String),
-      String(sum(({ struckHolds }) => struckHolds)),
+      strikesApart(strikesOf(coverage, false), strikesOf(coverage, true)),
     ];
   });
   return rows.slice(-ROWS);
+}
+
+/** Undefined: there is no such row, or of none of them anybody has counted. */
+function strikesOf(coverage: TrendSummary['coverage'], virtual: boolean): number | undefined {
+  const counts = coverage.flatMap(({ cell, strikes }) => (isOfVirtualTime(cell) === virtual ? (strikes ?? []) : []));
+  return counts.length === 0 ? undefined : counts.reduce((all, one) => all + one, 0);
 }
 
 /** Whether what `one` says is in `other` already: that has it as a part, or is the same merged once more. */

@@ -42,6 +42,8 @@ export interface PlayedSchedule {
   verdict: 'held' | 'violated' | 'unknown' | 'endless';
   digest: string;
   holds: number;
+  /** Absent: an earlier version played it. */
+  strikes?: number | undefined;
   struckHolds: number;
   /** `open`: it may be the lock's mistake, which would fail it. */
   found: { fingerprint: string; sentence: string; fails: boolean; open?: true }[];
@@ -53,6 +55,7 @@ const playedSchema = describes<PlayedSchedule>()(
     verdict: z.enum(['held', 'violated', 'unknown', 'endless']),
     digest: z.string(),
     holds: z.number(),
+    strikes: z.number().optional(),
     struckHolds: z.number(),
     found: z.array(
       z.object({
@@ -259,8 +262,8 @@ async function play(
   const { config } = cell;
   const result = await playInWorld(cell.worlds[which]!, scheduleFor(cell, number, seed), config);
   if (result instanceof EndlessScheduleError)
-    return { job, verdict: 'endless', digest: '', holds: 0, struckHolds: 0, found: [] };
-  const { verdict, digest, holds, struckHolds } = result;
+    return { job, verdict: 'endless', digest: '', holds: 0, strikes: 0, struckHolds: 0, found: [] };
+  const { verdict, digest, holds, strikes, struckHolds } = result;
   const found = new Map<string, PlayedSchedule['found'][number]>();
   for (const one of result.found) {
     const fingerprint = fingerprintOf(one);
@@ -269,7 +272,7 @@ async function play(
     const fails = bearing === 'fails' || found.get(fingerprint)?.fails === true;
     found.set(fingerprint, { fingerprint, sentence, fails, ...(bearing === 'open' && { open: true }) });
   }
-  return { job, verdict, digest, holds, struckHolds, found: [...found.values()] };
+  return { job, verdict, digest, holds, strikes, struckHolds, found: [...found.values()] };
 }
 
 /** What was found, each once: where first. */

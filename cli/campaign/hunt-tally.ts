@@ -1,6 +1,6 @@
 /** What a campaign in virtual time came to. Pure, and without any time: the same schedules give the same, whoever played them. */
 import { createHash } from 'node:crypto';
-import { strengthOf } from '../../checkers/index.js';
+import { ENOUGH_STRIKES, strengthOf } from '../../checkers/index.js';
 import { plural } from '../../harness/record/facts/words.js';
 import { BLAMES } from '../../harness/record/schemas/blame.js';
 import type { BlameName } from '../../harness/vocabulary/verdict.js';
@@ -46,13 +46,11 @@ export interface HuntCampaignSummary {
     untold: number;
     endless: number;
     holds: number;
+    strikes: number;
     struckHolds: number;
     bound?: string;
   }[];
 }
-
-/** With fewer struck holds than this, a mistake that one in twenty of them shows could have been missed. */
-const ENOUGH_STRUCK_HOLDS = 59;
 
 /** `played`: each once, in their order; `planned`: how many there are to be, of all parts. */
 export function summariseHunts(
@@ -88,9 +86,9 @@ export function summariseHunts(
   const counting = findings.filter(({ state }) => !(knownOk && state === 'known'));
   const failing = counting.filter(({ fails }) => fails);
   const isOpen = counting.some(({ open }) => open);
-  const struck = played.reduce((sum, { struckHolds }) => sum + struckHolds, 0);
+  const struck = played.reduce((sum, { strikes = 0 }) => sum + strikes, 0);
   const isMissing = planned !== undefined && played.length < planned;
-  const isWeak = struck < ENOUGH_STRUCK_HOLDS || played.some(({ verdict }) => verdict === 'endless');
+  const isWeak = struck < ENOUGH_STRIKES || played.some(({ verdict }) => verdict === 'endless');
   const count = (state: 'new' | 'known') => findings.filter((one) => one.state === state).length;
   return {
     version: 1,
@@ -115,16 +113,23 @@ export function summariseHunts(
     }),
     coverage: cells.map((cell, n) => {
       const own = played.filter(({ job }) => job % cells.length === n);
-      const sum = (of: 'holds' | 'struckHolds') => own.reduce((total, one) => total + one[of], 0);
+      const sum = (of: 'holds' | 'strikes' | 'struckHolds', among = own) =>
+        among.reduce((total, one) => total + (one[of] ?? 0), 0);
       const of = (verdict: PlayedSchedule['verdict']) => own.filter((one) => one.verdict === verdict).length;
       const { lock, topology, nemesis: faults, workload } = cell;
       const bound = own.some(({ found }) => found.length > 0)
         ? undefined
-        : strengthOf(sum('struckHolds'), 'struck hold');
+        : strengthOf({
+            strikes: sum('strikes'),
+            struckHolds: sum(
+              'struckHolds',
+              own.filter(({ strikes }) => strikes !== undefined),
+            ),
+          });
       return {
         ...{ lock, topology, faults, workload, schedules: own.length },
         ...{ violated: of('violated'), untold: of('unknown'), endless: of('endless') },
-        ...{ holds: sum('holds'), struckHolds: sum('struckHolds') },
+        ...{ holds: sum('holds'), strikes: sum('strikes'), struckHolds: sum('struckHolds') },
         ...(bound !== undefined && { bound }),
       };
     }),
@@ -167,11 +172,11 @@ export function huntCampaignSheet(
       },
       {
         title: 'Coverage',
-        columns: ['lock', 'on', 'faults', 'workload', 'schedules', 'violated', 'holds', 'struck', 'bound'],
+        columns: ['lock', 'on', 'faults', 'workload', 'schedules', 'violated', 'holds', 'struck', 'strikes', 'bound'],
         rows: cells(
           coverage.map((one) => [
             ...[one.lock, one.topology, one.faults, one.workload],
-            ...[one.schedules, one.violated, one.holds, one.struckHolds].map(String),
+            ...[one.schedules, one.violated, one.holds, one.struckHolds, one.strikes].map(String),
             one.bound ?? '–',
           ]),
         ),

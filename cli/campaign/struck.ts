@@ -1,4 +1,4 @@
-/** How many held locks each fault struck over a campaign, by how long they were held, and which bound that gives. Pure. */
+/** How many held locks each fault struck over a campaign, by how long they were held, in how many strikes, and which bound that gives. Pure. */
 import { strengthOf } from '../../checkers/index.js';
 import type { HoldLength } from '../../harness/vocabulary/verdict.js';
 import type { SheetCell } from '../../reports/index.js';
@@ -12,7 +12,7 @@ export interface StruckRow {
   /** `:client` behind its name where it was on clients. */
   fault: string;
   struck: Record<HoldLength, number>;
-  /** The bound that so many holds give, of those that can tell; none: something was found in a run with this fault. */
+  /** The bound that its strikes give, of those that can tell; none: something was found in a run with this fault. */
   bounds: Partial<Record<HoldLength, string>>;
 }
 
@@ -29,7 +29,7 @@ export function struckRows(cells: readonly GridCell[], runs: readonly CellRun[])
 function countsOf(fault: string, runs: readonly CellRun[]): Pick<StruckRow, 'struck' | 'bounds'> {
   const having = runs.flatMap((run) => {
     const its = run.struck?.faults.find((one) => one.fault === fault);
-    return its ? [{ run, struck: its.struck }] : [];
+    return its ? [{ run, ...its }] : [];
   });
   // What was held in runs of which nothing can be told bounds nothing.
   const told = having.filter(({ run }) => run.verdict === 'held');
@@ -40,7 +40,10 @@ function countsOf(fault: string, runs: readonly CellRun[]): Pick<StruckRow, 'str
   const bounds: StruckRow['bounds'] = {};
   for (const length of HOLD_LENGTHS) {
     struck[length] = sum(having, length);
-    const bound = strengthOf(sum(told, length), 'struck hold');
+    // Of runs of an earlier version the strikes were not counted.
+    const counted = told.filter(({ strikes }) => strikes !== undefined);
+    const strikes = counted.reduce((total, one) => total + one.strikes![length], 0);
+    const bound = strengthOf({ strikes, struckHolds: sum(counted, length) });
     if (bound !== undefined && nothingFound) bounds[length] = bound;
   }
   return { struck, bounds };

@@ -1,16 +1,18 @@
 /** What a campaign's finished runs say together. Pure: the same runs give the same, in whatever order and from however many machines. */
-import { strengthOf } from '../../checkers/index.js';
+import { boundOf } from '../../checkers/index.js';
 import { plural } from '../../harness/record/facts/words.js';
 import { BLAMES } from '../../harness/record/schemas/blame.js';
-import type { LeastHolds } from '../../harness/vocabulary/run.js';
+import type { LeastWorth } from '../../harness/vocabulary/run.js';
 import type { BlameName } from '../../harness/vocabulary/verdict.js';
 import type { Sheet, SheetCell } from '../../reports/index.js';
 import { type ExitStatus, exitStatusOf } from '../judge/series-summary.js';
 import { identityOf, type KnownFinding } from '../run/known.js';
 import { apartByTime } from './apart-by-time.js';
 import { byBeginning, type CellRun, type FinishedRun } from './campaign-folder.js';
+import { type Coverage, coverageOf } from './coverage.js';
 import { type AskedOf, type Began, type CampaignBeside, earlierThan, trendOver } from './earlier.js';
 import type { GridCell } from './grid.js';
+import { strikesApart } from './strikes-apart.js';
 import { STRUCK_COLUMNS, STRUCK_TITLE, type StruckRow, struckCells, struckRows } from './struck.js';
 
 export interface Tally {
@@ -24,7 +26,7 @@ export interface Tally {
   /** Whether what is known fails no more. */
   knownOk: boolean;
   /** What a cell of which nothing is found must have; absent: nothing is asked for. */
-  atLeast?: LeastHolds | undefined;
+  atLeast?: LeastWorth | undefined;
   /** Absent: nobody can tell its parts from other campaigns. */
   asked?: AskedOf | undefined;
 }
@@ -63,18 +65,6 @@ export interface CampaignSummary {
   /** By fault and by how long the holds lasted. */
   struck: StruckRow[];
   failed: string[];
-}
-
-interface Coverage {
-  cell: Omit<GridCell, 'argv'>;
-  runs: number;
-  verdicts: Record<FinishedRun['verdict'], number>;
-  holds: number;
-  struckHolds: number;
-  /** The bound that so many holds give; absent: something was found, or nothing can be told. */
-  bound?: string;
-  /** Set where the runs that can tell have fewer holds than were asked for: how many of how many. */
-  tooFew?: string;
 }
 
 export function summariseCampaign(tally: Tally): CampaignSummary {
@@ -181,7 +171,7 @@ function triedAgain({ known, tries }: TriedAgain): CampaignSummary['known'][numb
   const { lock, topology, fingerprint } = known;
   const seen = tries.filter(({ found }) => found.some((one) => one.fingerprint === fingerprint)).length;
   const told = tries.filter(({ verdict }) => verdict !== 'unknown').length;
-  const notSeen = told === 0 ? 'no try of it can tell' : `not seen: ${strengthOf(told, 'try', 'tries')}`;
+  const notSeen = told === 0 ? 'no try of it can tell' : `not seen: ${boundOf(told, 'try', 'tries')}`;
   const text = seen > 0 ? `still there: ${seen} of ${plural(tries.length, 'try', 'tries')}` : notSeen;
   return { lock, topology, fingerprint, seen, tries: tries.length, text };
 }
@@ -199,43 +189,8 @@ function headlineOf(
     `${plural(count('new'), 'new finding')}`,
     ...(count('known') > 0 ? [`${count('known')} known`] : []),
     ...(failed.length > 0 ? [`${failed.length} could not be made`] : []),
-    ...(weak > 0 ? [`${plural(weak, 'cell')} with fewer holds than asked for`] : []),
+    ...(weak > 0 ? [`${plural(weak, 'cell')} with less than asked for`] : []),
   ].join(', ');
-}
-
-function coverageOf({ argv: _, ...cell }: GridCell, runs: readonly CellRun[], atLeast?: LeastHolds): Coverage {
-  const sum = (of: 'holds' | 'struckHolds', among = runs) => among.reduce((total, run) => total + run[of], 0);
-  const verdicts: Coverage['verdicts'] = { violated: 0, held: 0, unknown: 0 };
-  for (const { verdict } of runs) verdicts[verdict]++;
-  // What was held in runs of which nothing can be told bounds nothing.
-  const told = runs.filter(({ verdict }) => verdict === 'held');
-  const nothingFound = runs.every(({ found }) => found.length === 0);
-  const tooFew =
-    nothingFound && atLeast ? fewerThanAsked(cell, sum('holds', told), sum('struckHolds', told), atLeast) : undefined;
-  const bound =
-    cell.nemesis === 'none'
-      ? strengthOf(sum('holds', told), 'hold')
-      : strengthOf(sum('struckHolds', told), 'struck hold');
-  return {
-    cell,
-    runs: runs.length,
-    verdicts,
-    holds: sum('holds'),
-    struckHolds: sum('struckHolds'),
-    ...(bound !== undefined && nothingFound && { bound }),
-    ...(tooFew !== undefined && { tooFew }),
-  };
-}
-
-function fewerThanAsked(
-  { nemesis }: Pick<GridCell, 'nemesis'>,
-  holds: number,
-  struckHolds: number,
-  least: LeastHolds,
-): string | undefined {
-  if (holds < (least.holds ?? 0)) return `only ${holds} of ${plural(least.holds!, 'hold')}`;
-  if (nemesis === 'none' || struckHolds >= (least.struckHolds ?? 0)) return undefined;
-  return `only ${struckHolds} of ${plural(least.struckHolds!, 'struck hold')}`;
 }
 
 // ------------------------------------------------------------------------------------------------------------- page
@@ -290,25 +245,38 @@ export function campaignSheet(
       ),
       ...table(
         'Coverage',
-        ['lock', 'on', 'faults', 'workload', 'runs', 'violated', 'held', 'cannot tell', 'holds', 'struck', 'bound'],
-        coverage.map(({ cell, runs, verdicts, holds, struckHolds, bound = '–', tooFew }) => [
+        [
+          'lock',
+          'on',
+          'faults',
+          'workload',
+          'runs',
+          'violated',
+          'held',
+          'cannot tell',
+          'holds',
+          'struck',
+          'strikes',
+          'bound',
+        ],
+        coverage.map(({ cell, runs, verdicts, holds, strikes, struckHolds, bound = '–', tooFew }) => [
           cell.lock,
           cell.topology,
           cell.nemesis,
           cell.hold === undefined ? cell.workload : `${cell.workload}, held ${cell.hold}`,
-          ...[runs, verdicts.violated, verdicts.held, verdicts.unknown, holds, struckHolds].map(String),
+          ...[runs, verdicts.violated, verdicts.held, verdicts.unknown, holds, struckHolds, strikes].map(String),
           tooFew === undefined ? bound : { text: `${tooFew}: ${bound}`, good: false },
         ]),
       ),
       ...table(STRUCK_TITLE, STRUCK_COLUMNS, struckCells(struck)),
       ...table(
         'As it went on',
-        ['runs', 'violated', 'cannot tell', 'findings not seen before', 'struck holds'],
+        ['runs', 'violated', 'cannot tell', 'findings not seen before', 'strikes'],
         trend(tally),
       ),
       ...table(
         'Beside earlier campaigns',
-        ['campaign', 'began', 'runs', 'violated', 'findings', 'not seen before', 'struck holds'],
+        ['campaign', 'began', 'runs', 'violated', 'findings', 'not seen before', 'strikes'],
         trendOver(earlierThan(summary, beside), summary),
       ),
       ...table(
@@ -335,9 +303,14 @@ function trend({ runs, cells }: Tally): SheetCell[][] {
     for (const { cell, found } of part)
       for (const { fingerprint } of found) seen.add(identityOf({ ...cells[cell]!, fingerprint }));
     const counted = (verdict: FinishedRun['verdict']) => part.filter((run) => run.verdict === verdict).length;
-    const struck = part.reduce((sum, run) => sum + run.struckHolds, 0);
-    const cellsOfRow = [counted('violated'), counted('unknown'), seen.size - before, struck];
-    rows.push([`${from + 1} to ${from + part.length}`, ...cellsOfRow.map(String)]);
+    const cellsOfRow = [counted('violated'), counted('unknown'), seen.size - before];
+    rows.push([`${from + 1} to ${from + part.length}`, ...cellsOfRow.map(String), strikesOf(part)]);
   }
   return rows;
+}
+
+function strikesOf(runs: readonly CellRun[]): string {
+  const sum = (among: readonly CellRun[]) =>
+    among.length === 0 ? undefined : among.reduce((total, { strikes }) => total + strikes, 0);
+  return strikesApart(sum(runs.filter((run) => !run.virtualTime)), sum(runs.filter((run) => run.virtualTime)));
 }

@@ -43,14 +43,20 @@ export const SETTINGS: Readonly<Record<keyof Settings, Kind>> = {
   known: 'file',
   knownOk: 'switch',
   minHolds: 'plain',
-  minStruckHolds: 'plain',
+  minStrikes: 'plain',
   stopAtFirst: 'switch',
   out: 'file',
 };
 
+/** Why what was `minStruckHolds`, `--min-struck-holds` and `LOCK_TORTURE_MIN_STRUCK_HOLDS` is refused. */
+export function renamed(before: string, now: string): string {
+  return `${before} is now ${now}: it counts strikes (a fault, from injection to healing, that met a held lock), not the holds that they met`;
+}
+
 /** Throws, with one line, where a key is unknown or a value cannot be said on a command line. What is undefined is left out. */
 export function flagsOf(settings: Readonly<Settings>): string[] {
   return Object.entries(settings).flatMap(([key, value]) => {
+    if (key === 'minStruckHolds') throw new UsageError(renamed(key, 'minStrikes'));
     if (!Object.hasOwn(SETTINGS, key))
       throw new UsageError(`"${key}" is no setting; ${insteadOf(key, Object.keys(SETTINGS))}`);
     return value === undefined ? [] : flagOf(key as keyof Settings, value);

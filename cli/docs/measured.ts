@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import * as z from 'zod';
 import { inProject } from '../../harness/machine/project-files.js';
 import type { PublishedGroup } from '../../matrix/index.js';
+import { safeWords } from '../batches/matrix-cells.js';
 import { TOOL } from '../common/standing.js';
 import { markdownCell } from '../judge/summary-text.js';
 
@@ -17,6 +18,9 @@ export const measuredSchema = z.object({
       fault: z.string(),
       topology: z.string(),
       came: z.enum(['safe', 'exclusion', 'stale', 'harm', 'liveness', 'refused']),
+      /** Of a safe cell: strikes in real time, and in virtual time. Absent: none, or nobody has counted them. */
+      strikes: z.number().optional(),
+      virtualStrikes: z.number().optional(),
       /** Of what was refused: the words of the refusal. */
       headline: z.string(),
       /** Why it must come so. */
@@ -38,8 +42,7 @@ export function measured(group: PublishedGroup): Measured {
   return measuredSchema.parse(JSON.parse(readFileSync(inProject(measuredFile(group)), 'utf8')));
 }
 
-const WORDS: Record<MeasuredCell['came'], string> = {
-  safe: 'safe',
+const WORDS: Record<Exclude<MeasuredCell['came'], 'safe'>, string> = {
   exclusion: '**exclusion**',
   stale: 'stale holder',
   harm: '**harm**',
@@ -50,7 +53,7 @@ const WORDS: Record<MeasuredCell['came'], string> = {
 /** What a table says of a cell, with a link to where it is told in full on `page` (empty: the same). A dash: nothing is published. */
 export function cameText(cell: MeasuredCell | undefined, page: string): string {
   if (!cell) return '–';
-  return cell.came === 'safe' ? WORDS.safe : `[${WORDS[cell.came]}](${page}#${anchorOf(cell)})`;
+  return cell.came === 'safe' ? safeWords(cell) : `[${WORDS[cell.came]}](${page}#${anchorOf(cell)})`;
 }
 
 /** A list's item for a cell: what was found, and the command that repeats it; `what`: how the page calls it. */

@@ -2,7 +2,7 @@
 import { randomInt } from 'node:crypto';
 import { appendFileSync, readdirSync, rmSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
-import { strengthOf } from '../../checkers/index.js';
+import { ENOUGH_STRIKES, strengthOf } from '../../checkers/index.js';
 import { temporaryFolder } from '../../harness/machine/private-folder.js';
 import { createRunFolder } from '../../harness/record/store.js';
 import type { RunConfig } from '../../harness/vocabulary/run.js';
@@ -31,8 +31,6 @@ import { coresOfThisProcess, WorldProcess } from './world-process.js';
 
 /** The last fault begins so long before the end. */
 const END_MARGIN_MS = 300;
-/** With fewer struck holds than this, a mistake that one in twenty of them shows could have been missed. */
-const ENOUGH_STRUCK_HOLDS = 59;
 /** What was played, a line each. */
 const SCHEDULES = 'schedules.jsonl';
 
@@ -175,13 +173,11 @@ export function scheduling({ run: { settings }, topology, faults }: AskedHunt) {
 }
 
 function summaryText(totals: HuntTotals, findings: number, seconds: number, wasStopped: boolean): string {
-  const { schedules, virtualMs, endless, endlessShrinking, untold, leftOut, struckHolds } = totals;
+  const { schedules, virtualMs, endless, endlessShrinking, untold, leftOut } = totals;
   const each = (virtualMs / 1e3 / Math.max(seconds, 1e-3)).toFixed(1);
   return [
     `${wasStopped ? 'stopped after' : ''} ${schedules} schedules in ${seconds.toFixed(1)} s, ${(virtualMs / 1e3).toFixed(0)} virtual seconds (${each} times real time): ${findings === 0 ? 'nothing was found' : `${findings} found`}`.trim(),
-    ...(findings === 0
-      ? [`found in simulation: ${strengthOf(struckHolds, 'struck hold') ?? 'no hold was struck'}`]
-      : []),
+    ...(findings === 0 ? [`found in simulation: ${strengthOf(totals) ?? 'no hold was struck'}`] : []),
     ...(untold > 0 ? [`of ${untold} schedules nothing can be told by themselves: too few holds, say`] : []),
     ...(endless > 0 ? [`${endless} did not end`] : []),
     ...(endlessShrinking > 0 ? [`${endlessShrinking} plays did not end while something was shrunk`] : []),
@@ -196,6 +192,6 @@ function statusOf(
   hasFaults: boolean,
 ): number {
   if (found.some((one) => failsBy(one, failOn))) return 1;
-  const enough = (hasFaults ? totals.struckHolds : totals.holds) >= ENOUGH_STRUCK_HOLDS;
+  const enough = (hasFaults ? totals.strikes : totals.holds) >= ENOUGH_STRIKES;
   return enough && !isOpen(found, failOn) && totals.endless === 0 ? 0 : 2;
 }

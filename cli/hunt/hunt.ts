@@ -73,6 +73,7 @@ export interface HuntTotals {
   untold: number;
   virtualMs: number;
   holds: number;
+  strikes: number;
   struckHolds: number;
   /** What every lock breaks by here: found once, and left out from then on. */
   leftOut: string[];
@@ -90,6 +91,7 @@ export async function hunt(options: HuntOptions): Promise<HuntTotals> {
     untold: 0,
     virtualMs: 0,
     holds: 0,
+    strikes: 0,
     struckHolds: 0,
     leftOut: [],
   };
@@ -263,9 +265,10 @@ function freshIn({ found }: ScheduleResult, known: ReadonlySet<string>): Discove
     );
 }
 
-function add(totals: HuntTotals, { verdict, virtualMs, holds, struckHolds }: ScheduleResult): void {
+function add(totals: HuntTotals, { verdict, virtualMs, holds, strikes, struckHolds }: ScheduleResult): void {
   totals.virtualMs += virtualMs;
   totals.holds += holds;
+  totals.strikes += strikes;
   totals.struckHolds += struckHolds;
   if (verdict === 'unknown') totals.untold++;
 }

@@ -64,7 +64,8 @@ export interface ScheduleResult {
   verdict: 'held' | 'violated' | 'unknown';
   found: Discovery[];
   holds: number;
-  /** Holds that a fault touched. */
+  /** Injections with their healing that met a hold, and the holds that they met. */
+  strikes: number;
   struckHolds: number;
   /** The orders of commands that it showed (`interleavings.ts`); of one that was chosen step by step: none. */
   shown: string[];

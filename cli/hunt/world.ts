@@ -104,6 +104,7 @@ const NOT_JUDGED: Omit<ScheduleResult, keyof OfPlay> = {
   verdict: 'unknown',
   found: [],
   holds: 0,
+  strikes: 0,
   struckHolds: 0,
   reasons: [],
 };
@@ -159,6 +160,7 @@ function judged(input: CheckInput, judges: readonly Checker[]): Omit<ScheduleRes
     verdict,
     found: firstOfEach(discoveriesOf(results)),
     holds: stats.holds ?? 0,
+    strikes: stats.strikes ?? 0,
     struckHolds: stats.struckHolds ?? 0,
     reasons,
   };

@@ -32,9 +32,12 @@ export interface SeriesRow {
   /** It passed by what `--fail-on` or `--known-ok` lets through. */
   passed?: true;
   headline: string;
-  /** Holds that a fault struck, and all: what a series that held is worth by all of its runs. */
+  /** Strikes, holds that they met, and all: what a series that held is worth by all of its runs. */
+  strikes?: number;
   struckHolds?: number;
   holds?: number;
+  /** It was played in virtual time: its strikes are counted apart. */
+  virtualTime?: true;
   found: Results['found'];
   /** The same by class and cause. */
   findings: ViolationGroup[];
@@ -83,8 +86,10 @@ export function seriesRowOf(
         inShort: fewWords(results),
         ...(toneOf(results) === 'passed' && { passed: true as const }),
         headline: results.headline,
+        ...(results.stats.strikes !== undefined && { strikes: results.stats.strikes }),
         ...(results.stats.struckHolds !== undefined && { struckHolds: results.stats.struckHolds }),
         ...(results.stats.holds !== undefined && { holds: results.stats.holds }),
+        ...(results.virtualTime !== undefined && { virtualTime: true as const }),
         found: results.found,
         findings: findingsOf(results.violations),
       }

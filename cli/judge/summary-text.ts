@@ -1,7 +1,7 @@
 /** How a series looks: a line for each run as it ends, a table of all for the terminal, the same as Markdown. Pure. */
 
 import { join } from 'node:path';
-import { strengthOf } from '../../checkers/index.js';
+import { strengthOf, strengthWithoutFaults } from '../../checkers/index.js';
 import { className } from '../../harness/record/facts/classes.js';
 import { plural } from '../../harness/record/facts/words.js';
 import { BLAMES } from '../../harness/record/schemas/blame.js';
@@ -77,13 +77,21 @@ export function sentences(summary: SeriesSummary): string[] {
   ];
 }
 
-/** What they are worth together, where all of them held: each alone may be weak. */
+/** What they are worth together, where all of them held: each alone may be weak. What was struck in virtual time is counted apart. */
 function togetherSentence({ runs }: SeriesSummary): string[] {
   if (runs.length < 2 || !runs.every(({ verdict, passed }) => verdict === 'held' && !passed)) return [];
-  const sum = (of: 'holds' | 'struckHolds') => runs.reduce((total, row) => total + (row[of] ?? 0), 0);
-  const struck = sum('struckHolds');
-  const strength = struck > 0 ? strengthOf(struck, 'struck hold') : strengthOf(sum('holds'), 'hold');
-  return strength === undefined ? [] : [`Together: ${strength}.`];
+  const virtual = runs.filter(({ virtualTime }) => virtualTime);
+  const real = runs.filter(({ virtualTime }) => !virtualTime);
+  return [...together(real, virtual.length > 0 ? ', in real time' : ''), ...together(virtual, ', in virtual time')];
+}
+
+function together(runs: readonly SeriesRow[], where: string): string[] {
+  const sum = (of: 'holds' | 'strikes' | 'struckHolds') => runs.reduce((total, row) => total + (row[of] ?? 0), 0);
+  const [strikes, struckHolds] = [sum('strikes'), sum('struckHolds')];
+  // Of runs of an earlier version nobody has counted by how many strikes their holds were struck.
+  if (runs.some((row) => (row.struckHolds ?? 0) > 0 && row.strikes === undefined)) return [];
+  const strength = struckHolds > 0 ? strengthOf({ strikes, struckHolds }) : strengthWithoutFaults(sum('holds'));
+  return strength === undefined ? [] : [`Together: ${strength}${where}.`];
 }
 
 function countsSentence({ counts, runs }: SeriesSummary): string {

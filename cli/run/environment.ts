@@ -2,7 +2,7 @@
 import { insteadOf } from '../../harness/record/schemas/names.js';
 import type { Settings } from '../../harness/vocabulary/settings.js';
 import { UsageError } from '../common/errors.js';
-import { SETTINGS } from '../common/settings.js';
+import { renamed, SETTINGS } from '../common/settings.js';
 import { dashed } from '../common/values.js';
 
 const PREFIX = 'LOCK_TORTURE_';
@@ -23,6 +23,7 @@ export function settingsOfEnvironment(env: NodeJS.ProcessEnv): Settings {
   const settings: Record<string, unknown> = {};
   for (const [name, text] of Object.entries(env)) {
     if (!name.startsWith(PREFIX) || OTHERS.test(name) || text === undefined || text === '') continue;
+    if (name === 'LOCK_TORTURE_MIN_STRUCK_HOLDS') throw new UsageError(renamed(name, variableOf('minStrikes')));
     const key = NAMES.get(name);
     if (key === undefined)
       throw new UsageError(`${name} is no setting; ${insteadOf(name, [...NAMES.keys(), 'LOCK_TORTURE_CACHE'])}`);

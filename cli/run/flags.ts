@@ -10,7 +10,6 @@ import { LONGEST_START_MS } from '../../harness/run/client-process.js';
 import { WARM_UP_MS } from '../../harness/run/run.js';
 import { topologies, topologiesOfService } from '../../harness/topologies/index.js';
 import { services } from '../../harness/topologies/services.js';
-import type { LeastHolds } from '../../harness/vocabulary/run.js';
 import type { Persistence, ServiceName, TopologyOptions } from '../../harness/vocabulary/topology.js';
 import type { FailOn } from '../../harness/vocabulary/verdict.js';
 import type { HoldTimes, ResourceMode } from '../../harness/vocabulary/workload.js';
@@ -28,6 +27,7 @@ import {
   wholeNumberIn,
   workShard,
 } from '../common/values.js';
+import { type LeastFlags, leastOptions } from './least-flags.js';
 import { imageOptions, type MachineFlags, machineOptions, serverOptions } from './machine-flags.js';
 import type { AskedSeries } from './series.js';
 
@@ -59,12 +59,6 @@ export interface SeriesFlags extends OutputFlags {
   times?: number;
   untilViolation: boolean;
   shard?: WorkShard;
-}
-
-/** What a pass must be worth. */
-export interface LeastFlags {
-  minHolds?: number;
-  minStruckHolds?: number;
 }
 
 /** The flags of `run`, parsed. */
@@ -220,7 +214,10 @@ export function addRunFlags(command: Command): Command {
     ),
     new Option('--known <folder>', "findings that are known (a campaign's known/): the report marks them"),
     ...knownOkOptions(),
-    ...leastOptions('fewer holds than this cannot tell that it held', 'fewer holds that a fault struck, with faults'),
+    ...leastOptions(
+      'fewer holds than this cannot tell that it held',
+      'fewer strikes: faults, from injection to healing, that met a held lock; 59 bound a pass to 5 %, and take minutes',
+    ),
     ...switchOptions('stop-at-first', 'end the run as soon as something that fails it is found'),
     ...repetition(
       'runs, with the seeds --seed, +1, +2, ...; then a table of all',
@@ -299,23 +296,6 @@ function switchOptions(name: string, description: string, off = 'no'): Option[] 
 /** For whoever takes it. */
 export function knownOkOptions(): Option[] {
   return switchOptions('known-ok', 'findings that were known before fail nothing (the report shows them)');
-}
-
-/** What a pass must be worth. */
-export function leastOptions(holds: string, struckHolds: string): Option[] {
-  return [
-    value('--min-holds <n>', holds, wholeNumberIn(1, 1_000_000_000)),
-    value('--min-struck-holds <n>', struckHolds, wholeNumberIn(1, 1_000_000_000)),
-  ];
-}
-
-/** Undefined: nothing is asked for. */
-export function leastOf({ minHolds, minStruckHolds }: LeastFlags): LeastHolds | undefined {
-  if (minHolds === undefined && minStruckHolds === undefined) return undefined;
-  return {
-    ...(minHolds !== undefined && { holds: minHolds }),
-    ...(minStruckHolds !== undefined && { struckHolds: minStruckHolds }),
-  };
 }
 
 /** Which settings a command begins with. */

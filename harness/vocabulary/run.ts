@@ -49,7 +49,7 @@ export interface RunConfig {
   /** Findings that were known before; absent: none. */
   known?: KnownFindings;
   /** Fewer of these cannot tell that the lock held; absent: what every run must have is enough. */
-  atLeast?: LeastHolds;
+  atLeast?: LeastWorth;
   /** Whether it ends as soon as something that fails it is found. */
   stopAtFirst?: true;
   /** The scenario that is played, instead of a workload and a plan. */
@@ -92,9 +92,11 @@ export interface KnownFindings {
   allowed: boolean;
 }
 
-/** So many holds, and so many that a fault struck, of which the latter is for runs with faults. */
-export interface LeastHolds {
+/** So many holds, and so many strikes, of which the latter is for runs with faults. */
+export interface LeastWorth {
   holds?: number;
+  strikes?: number;
+  /** Holds that a fault struck: asked for by earlier versions only, in records of which it stands. */
   struckHolds?: number;
 }
 

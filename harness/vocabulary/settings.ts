@@ -56,8 +56,8 @@ export interface Settings {
   knownOk?: boolean;
   /** Holds without which nothing is said to have held. */
   minHolds?: number;
-  /** Holds that a fault struck, in runs with faults: 59 bound a pass to 5 % at 95 %, 299 to 1 %. */
-  minStruckHolds?: number;
+  /** Strikes, in runs with faults: 59 bound a pass to 5 % at 95 %, which takes minutes; 299 bound it to 1 %. */
+  minStrikes?: number;
   stopAtFirst?: boolean;
   /** Where run folders go. */
   out?: string | URL;

@@ -148,6 +148,8 @@ export interface CheckerFindings {
   open?: ViolationClass[];
   /** Why there was nothing to judge, though the verdict is `valid`: a report must not call that a pass. */
   notJudged?: string;
+  /** Why it is worth little, though the verdict is `valid`: a report must not call that a pass without saying so. */
+  weak?: string;
   /** What a second procedure says of the same; absent: none was asked, or in results of earlier versions. */
   second?: SecondProcedure;
   /** Counters for the report. */
@@ -208,18 +210,25 @@ export interface Measurement {
 /** How long a hold lasted, in parts of its lease: less than a tenth, less than a third, up to the lease, longer. */
 export type HoldLength = 'brief' | 'short' | 'long' | 'over';
 
-/** Holds by how long they lasted, and how many of them each fault struck: one that two struck counts for both. */
+/**
+ * Holds by how long they lasted, how many of them each fault struck, and in how many strikes: one that two struck counts for both.
+ */
 export interface StruckByFault {
   /** All of them, struck or not. */
   holds: Record<HoldLength, number>;
   /** Each fault of the plan, `:client` behind its name where it was on clients. */
-  faults: { fault: string; struck: Record<HoldLength, number> }[];
+  faults: {
+    fault: string;
+    struck: Record<HoldLength, number>;
+    /** In how many strikes it met such a hold; absent in results of earlier versions. */
+    strikes?: Record<HoldLength, number>;
+  }[];
 }
 
 /** What every report begins with, in words for anybody. */
 export interface VerdictWords {
   /**
-   * The verdict, and whose mistake it is: `VIOLATED by the lock`, `HELD in 412 struck holds`, or for what only `--fail-on` or
+   * The verdict, and whose mistake it is: `VIOLATED by the lock`, `HELD in 64 strikes (412 holds struck)`, or for what only `--fail-on` or
    * `--known-ok` lets through `PASSED, WITH 81 DOUBLE HOLDS ALLOWED BY --fail-on lock`.
    */
   verdict: string;
@@ -261,7 +270,7 @@ export interface Results {
   found: Partial<Record<ViolationClass, number>>;
   /** Whether it can be explained at all, under each reading of what histories leave open. Beside the verdict; decides nothing. */
   readings: ReadingResult[];
-  /** How much a pass is worth: "0 of 41 struck holds; at most 7 % at 95 %". */
+  /** How much a pass is worth: "0 of 9 strikes violated; at most 28 % at 95 % (41 holds struck)". */
   strength?: string;
   /** That it was played in virtual time, why, what brings real time, and how it was shortened: in words. Absent: in real time. */
   virtualTime?: string;

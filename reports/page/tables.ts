@@ -3,7 +3,7 @@
 import { count, durationOfMs, moment, plural, serviceInWords } from '../../harness/record/facts/words.js';
 import { clipped } from '../../harness/record/schemas/foreign-text.js';
 import type { FaultEffect, FaultRecord } from '../../harness/vocabulary/history.js';
-import type { LeastHolds, RunConfig } from '../../harness/vocabulary/run.js';
+import type { LeastWorth, RunConfig } from '../../harness/vocabulary/run.js';
 import type { HoldTimes } from '../../harness/vocabulary/workload.js';
 import type { ReportInput } from '../input.js';
 import { type Markup, markup } from '../markup.js';
@@ -191,9 +191,10 @@ function knownFacts(known: RunConfig['known']): [string, string][] {
   return [[known.allowed ? 'known findings, which fail nothing' : 'known findings', known.fingerprints.join(', ')]];
 }
 
-function leastWords({ holds, struckHolds }: LeastHolds): string {
+function leastWords({ holds, strikes, struckHolds }: LeastWorth): string {
   return [
     ...(holds === undefined ? [] : [plural(holds, 'hold')]),
+    ...(strikes === undefined ? [] : [plural(strikes, 'strike')]),
     ...(struckHolds === undefined ? [] : [plural(struckHolds, 'struck hold')]),
   ].join(', ');
 }

@@ -61,6 +61,7 @@ const STATE_CLASS = {
   held: 'good',
   broken: 'bad',
   allowed: 'doubt',
+  weak: 'doubt',
   unknown: 'doubt',
   'none found': 'muted',
   'not judged': 'muted',
@@ -90,6 +91,7 @@ function hardness({ results, plan, holds, history }: ReportInput, story: Story):
       plan.steps.length === 0 ? '0' : `${count(struck)} of ${count(plan.steps.length)}`,
       ['planned faults struck', ...hiddenWords(hidings)].join('; '),
     ],
+    [known(stats.strikes), 'strikes: faults, from injection to healing, that met a held lock'],
     [known(stats.struckHolds), 'holds struck by a fault'],
     [replicated ? count(promoted) : undefined, 'failovers seen'],
   ];

@@ -447,7 +447,7 @@ describe('the step of the action that runs the tool', () => {
         violations: [],
         reproduce: 'again',
       };
-      const held = { ...passed, words: { ...words, verdict: 'HELD in 412 struck holds' }, found: {} };
+      const held = { ...passed, words: { ...words, verdict: 'HELD in 64 strikes' }, found: {} };
       const program = `import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
         mkdirSync('lock-torture-runs/run', { recursive: true });
         symlinkSync('run', 'lock-torture-runs/latest');
@@ -463,7 +463,7 @@ describe('the step of the action that runs the tool', () => {
         });
       const badge = () => JSON.parse(readFileSync(join(folder, 'lock-torture-runs/badge.json'), 'utf8'));
       expect(step('single')).toMatchObject({ status: 0, stdout: expect.not.stringContaining('::warning') });
-      expect(badge()).toMatchObject({ message: 'HELD in 412 struck holds', color: 'brightgreen' });
+      expect(badge()).toMatchObject({ message: 'HELD in 64 strikes', color: 'brightgreen' });
       const { status, stdout } = step('sentinel,single');
       expect(status).toBe(0);
       expect(stdout.match(/^::warning .*$/gm)).toEqual([

@@ -83,7 +83,7 @@ export const runConfigSchema = describes<RunConfig>()(
     nemesisIntervalMs: positive,
     failOn: z.array(z.enum(FAIL_ON)),
     known: z.object({ fingerprints: z.array(text), allowed: z.boolean() }).optional(),
-    atLeast: z.object({ holds: least.optional(), struckHolds: least.optional() }).optional(),
+    atLeast: z.object({ holds: least.optional(), strikes: least.optional(), struckHolds: least.optional() }).optional(),
     stopAtFirst: z.literal(true).optional(),
     scenario: text.optional(),
     redis: z.object({

@@ -140,6 +140,10 @@ const checker = describes<CheckerResult>()(
         .describe('Classes of which it cannot be determined whether there is more, though the verdict is invalid.')
         .optional(),
       notJudged: z.string().describe('Why there was nothing to judge, though the verdict is valid.').optional(),
+      weak: z
+        .string()
+        .describe('Why it is worth little, though the verdict is valid. Earlier versions do not have it.')
+        .optional(),
       second: z
         .object({
           agreed: count.describe('Of how many keys both procedures say the same.'),
@@ -172,7 +176,7 @@ const words = describes<VerdictWords>()(
       verdict: z
         .string()
         .describe(
-          'The verdict and whose mistake it is: VIOLATED by the lock; HELD in 412 struck holds; PASSED, WITH 81 DOUBLE HOLDS ALLOWED BY --fail-on lock.',
+          'The verdict and whose mistake it is: VIOLATED by the lock; HELD in 64 strikes (412 holds struck); PASSED, WITH 81 DOUBLE HOLDS ALLOWED BY --fail-on lock.',
         ),
       lock: z.string().describe("What was found of the lock's own, or that nothing was, and what that is worth."),
       deployment: z.string().describe('What servers lost or gave away, and whether such a lock can be safe on them.'),
@@ -233,11 +237,19 @@ export const resultsSchema = describes<Results>()(
         .object({
           holds: lengths.describe('All of them, struck or not.'),
           faults: z
-            .array(z.object({ fault: z.string(), struck: lengths }))
+            .array(
+              z.object({
+                fault: z.string(),
+                struck: lengths,
+                strikes: lengths
+                  .describe('In how many strikes it met such a hold. Earlier versions do not have it.')
+                  .optional(),
+              }),
+            )
             .describe('Each fault of the plan, `:client` behind its name where it was on clients.'),
         })
         .describe(
-          'How many holds were struck by which fault; one that two struck counts for both. Absent: no faults were planned. Earlier versions do not have it.',
+          'How many holds were struck by which fault, and in how many strikes (an injection and its healing that met a hold; what overlaps in time is one); one that two struck counts for both. Absent: no faults were planned. Earlier versions do not have it.',
         )
         .optional(),
       reproduce: z.string().describe('The command that runs it again.'),

@@ -92,7 +92,7 @@ function judged(violations: readonly Violation[], run: Run = {}): Results {
       ...(open && { open }),
       violations: [...violations],
       ...(found && { found }),
-      stats: { holds, ...(struck !== undefined && { struckHolds: struck }) },
+      stats: { holds, ...(struck !== undefined && { strikes: struck, struckHolds: 2 * struck }) },
     }),
   };
   const story = struck === undefined ? turns(12) : turns(12).planned('kill');
@@ -236,11 +236,14 @@ describe('what --fail-on lets through', () => {
 
 describe('held', () => {
   it('never stands without its strength', () => {
-    expect(first([], { struck: 412 })).toBe('HELD in 412 struck holds');
+    expect(first([], { struck: 412 })).toBe('HELD in 412 strikes (824 holds struck)');
     expect(first([], { holds: 900 })).toBe('HELD in 900 holds without faults');
+    expect(lines([], { holds: 900 }).lock).toContain(
+      'confidence, without any fault: contention was tested, no failure was.',
+    );
     expect(first([], { scenario: 'a-play' })).toBe('HELD in this play');
     expect(lines([], { struck: 412 }).lock).toBe(
-      'no mistake of its own was found in 412 holds that a fault struck: at most 0.72 % of such go wrong, at 95 % confidence.',
+      'no mistake of its own was found in 412 strikes at 824 holds: at most 0.72 % of such go wrong, at 95 % confidence.',
     );
     expect(firstWords({ verdict: 'held', found: {}, strength: '0 of 3 holds violated' })).toBe(
       'HELD (0 of 3 holds violated)',
@@ -249,10 +252,10 @@ describe('held', () => {
 
   it('says that it is weak, and what to type', () => {
     const weak = lines([], { struck: 12 });
-    expect(weak.verdict).toBe('HELD, weakly: in only 12 struck holds');
-    expect(weak.lock).toContain('in only 12 holds that a fault struck, which is weak: up to 22 % of such may go wrong');
-    expect(weak.stronger).toBe('npm run torture -- --seed 1 --times 20');
-    expect(lines([], { struck: 1 }).stronger).toMatch(/ --times 59$/);
+    expect(weak.verdict).toBe('HELD, weakly: in only 12 strikes (24 holds struck)');
+    expect(weak.lock).toContain('in only 12 strikes at 24 holds, which is weak: up to 22 % of such may go wrong');
+    expect(weak.stronger).toBe('npm run torture -- --seed 1 --times 7');
+    expect(lines([], { struck: 1 }).stronger).toMatch(/ --times 79$/);
     expect(lines([], { struck: 59 }).stronger).toBeUndefined();
     // Where something is open, more runs are no answer; a play is the same each time.
     expect(lines([own()], { struck: 12 }).stronger).toBeUndefined();
@@ -314,7 +317,7 @@ describe('three lines', () => {
 it('in few words leaves out the reasons', () => {
   expect(fewWords(judged([lostIn(1)]))).toBe('VIOLATED: not safe on sentinel');
   expect(fewWords(judged([asleep()]))).toBe('VIOLATED: 1 holder outslept its lease');
-  expect(fewWords(judged([], { struck: 412 }))).toBe('HELD in 412 struck holds');
+  expect(fewWords(judged([], { struck: 412 }))).toBe('HELD in 412 strikes');
 });
 
 it('tells what happened on a run that was cut short', () => {
@@ -335,8 +338,10 @@ describe('a run that was played in virtual time', () => {
   });
 
   it('has a strength that says so', () => {
-    expect(results.strength).toBe('0 of 300 struck holds violated; at most 0.99 % at 95 %, in virtual time');
-    expect(results.words!.lock).toContain('in 300 holds that a fault struck in virtual time: at most');
-    expect(judged([], { struck: 300 }).words!.lock).toContain('in 300 holds that a fault struck: at most');
+    expect(results.strength).toBe(
+      '0 of 300 strikes violated; at most 0.99 % at 95 % (600 holds struck), in virtual time',
+    );
+    expect(results.words!.lock).toContain('in 300 strikes in virtual time at 600 holds: at most');
+    expect(judged([], { struck: 300 }).words!.lock).toContain('in 300 strikes at 600 holds: at most');
   });
 });

@@ -93,7 +93,7 @@ function judged(expect: Cell['expect'], results: Partial<Results> | undefined) {
   const row = begun({ ...cell, expect });
   judgeCell(row, {
     seed: 1,
-    results: results && { found: {}, headline: 'h', violations: [], ...results },
+    results: results && { found: {}, headline: 'h', violations: [], stats: {}, ...results },
   } as unknown as BatchRun);
   return row;
 }
@@ -141,9 +141,38 @@ describe('what a service cannot be asked', () => {
   test('is no other trouble, no run, and no excuse for a cell that is to be run', () => {
     expect(refused('refused', { error: 'no such server' }).shown).toBe('could-not-run');
     expect(refused('safe', { error, isRefused: true }).shown).toBe('could-not-run');
-    const results = (verdict: string) => ({ verdict, found: {}, headline: 'h', violations: [] }) as unknown as Results;
+    const results = (verdict: string) =>
+      ({ verdict, found: {}, headline: 'h', violations: [], stats: {} }) as unknown as Results;
     expect(refused('refused', { results: results('held') })).toMatchObject({ came: 'safe', shown: 'otherwise' });
     expect(refused('refused', { results: results('unknown') }).shown).toBe('cannot-tell');
+  });
+});
+
+describe('a safe cell', () => {
+  const held = (strikes: number, virtualTime?: string) =>
+    ({
+      ...{ verdict: 'held', found: {}, headline: 'h', violations: [], stats: { strikes } },
+      ...(virtualTime && { virtualTime }),
+    }) as unknown as Results;
+  const rowOf = (...runs: Results[]) => {
+    const row = begun({ ...cell, expect: 'safe' });
+    for (const results of runs) judgeCell(row, { seed: 1, results });
+    return row;
+  };
+  const texts = (...runs: Results[]) => JSON.stringify(matrixSheet(matrixSummary([rowOf(...runs)], 1), 'id'));
+
+  test('is called weak below 59 strikes, over its runs; those in virtual time make up for none of these', () => {
+    expect(texts(held(9))).toContain('"safe (weak)"');
+    expect(texts(held(30), held(28))).toContain('"safe (weak)"');
+    expect(texts(held(30), held(29))).toContain('"safe"');
+    expect(texts(held(30), held(58, 'virtual'))).toContain('"safe (weak)"');
+    expect(texts(held(30), held(59, 'virtual'))).toContain('"safe, in virtual time"');
+  });
+
+  test('has its strikes in the data, and none once it is found to be not safe', () => {
+    expect(rowOf(held(30), held(29), held(3, 'virtual'))).toMatchObject({ strikes: 59, virtualStrikes: 3 });
+    const stale = { ...held(4), verdict: 'violated', found: { stale: 1 } } as Results;
+    expect(rowOf(held(30), stale)).not.toHaveProperty('strikes');
   });
 });
 

@@ -162,7 +162,7 @@ describe('the page', () => {
   it('shows checkers with figures and notes, deviating settings with why, and probes', () => {
     const text = page.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ');
     expect(text).toContain(
-      'mutual-exclusion invalid 3 holds 64 · keys 3 · overlaps 3 · struckHolds 9 decided by the sweep',
+      'mutual-exclusion invalid 3 holds 64 · keys 3 · overlaps 3 · strikes 2 · struckHolds 9 decided by the sweep',
     );
     expect(text).toContain('sentinel.conf down-after-milliseconds 500 a failover within the lease');
     expect(text).toContain('lock:1 acquired by c2 after 13 ms');

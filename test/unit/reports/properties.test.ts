@@ -28,6 +28,16 @@ describe('the line of each property', () => {
     expect(said({})).toEqual(['Never two at once: ✓ held', 'None was late: ✓ held']);
   });
 
+  it('does not tick off what is worth little, and says why', () => {
+    const worth = { holds: 'The run tested the lock', broken: 'It did not' };
+    const weak = '4 strikes met a held lock';
+    expect(lines({ properties: [worth], weak })).toEqual([
+      { words: 'The run tested the lock', state: 'weak', verdict: '~ weakly', told: '4 strikes met a held lock.' },
+    ]);
+    expect(lines({ properties: [worth] })).toMatchObject([{ state: 'held', verdict: '✓ yes' }]);
+    expect(lines({ properties: [worth], verdict: 'unknown', notes: ['why'] })).toMatchObject([{ state: 'unknown' }]);
+  });
+
   it('says that it is broken, with the first, the longest and the causes', () => {
     const invalid = { verdict: 'invalid', violations: [broken], found: { exclusion: 1_300 } } as const;
     expect(said({ ...invalid, violations: [broken] })).toEqual([

@@ -534,7 +534,7 @@ function resultsOf(violations: Violation[], holds: number): Results {
         verdict: 'invalid',
         notes: ['decided by the sweep over cores; no search was needed'],
         violations,
-        stats: { holds, keys: 3, overlaps: 3, struckHolds: 9 },
+        stats: { holds, keys: 3, overlaps: 3, strikes: 2, struckHolds: 9 },
       },
       { checker: 'vacuity', verdict: 'valid', notes: [], violations: [], stats: { contendedHolds: 41 } },
       {
@@ -554,7 +554,7 @@ function resultsOf(violations: Violation[], holds: number): Results {
     ],
     found: countByClass(violations),
     readings: [],
-    strength: '3 of 9 struck holds were violated',
+    strength: '1 of 2 strikes violated',
     stats: { holds, operations: 292 },
     reproduce: sampleConfig.reproduce,
   };

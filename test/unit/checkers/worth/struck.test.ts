@@ -1,4 +1,4 @@
-/** How many holds each fault of a plan struck, by how long they were held. */
+/** How many holds each fault of a plan struck, by how long they were held, and in how many strikes. */
 import { expect, it } from 'vitest';
 import { struckByFault } from '../../../../checkers/worth/struck.js';
 import { Story } from '../build.js';
@@ -27,9 +27,9 @@ it('counts holds by their length, all of them and those that each fault of the p
   expect(struckByFault(story.input())).toEqual({
     holds: { brief: 1, short: 1, long: 1, over: 1 },
     faults: [
-      { fault: 'clock', struck: none },
-      { fault: 'kill', struck: { ...none, short: 1, long: 1 } },
-      { fault: 'pause', struck: { ...none, short: 1, over: 1 } },
+      { fault: 'clock', struck: none, strikes: none },
+      { fault: 'kill', struck: { ...none, short: 1, long: 1 }, strikes: { ...none, short: 1, long: 1 } },
+      { fault: 'pause', struck: { ...none, short: 1, over: 1 }, strikes: { ...none, short: 1, over: 1 } },
     ],
   });
 });
@@ -40,8 +40,8 @@ it('tells a fault on clients from the same on servers', () => {
   const on = (target: 'holder' | 'client' | 'primary') => ({ ...input.plan.steps[0]!, target });
   const steps = [on('holder'), on('client'), on('primary')];
   expect(struckByFault({ ...input, plan: { ...input.plan, steps } })?.faults).toEqual([
-    { fault: 'pause', struck: none },
-    { fault: 'pause:client', struck: { ...none, brief: 1 } },
+    { fault: 'pause', struck: none, strikes: none },
+    { fault: 'pause:client', struck: { ...none, brief: 1 }, strikes: { ...none, brief: 1 } },
   ]);
 });
 
@@ -50,7 +50,25 @@ it('counts a hold that a long fault struck, whatever short ones began and ended 
   struck(story, 0, 'kill', 0.5, 5.5, ['r1']);
   struck(story, 1, 'kill', 1.5, 1.6, ['r2']);
   expect(struckByFault(story.input())?.faults).toEqual([
-    { fault: 'kill', struck: { brief: 1, short: 1, long: 1, over: 1 } },
+    {
+      fault: 'kill',
+      struck: { brief: 1, short: 1, long: 1, over: 1 },
+      strikes: { brief: 1, short: 1, long: 1, over: 1 },
+    },
+  ]);
+});
+
+it('counts by strikes: one that met several holds once, several at one hold each, what overlaps in time once', () => {
+  const story = new Story().configured({ leaseMs: 2_000 }).planned('kill', 'kill', 'kill', 'pause');
+  for (const at of [1, 1.2, 1.4, 5]) story.grant('c1', at, { leaseMs: 2_000 }).release('c1', at + 0.1);
+  struck(story, 0, 'kill', 0.9, 1.6, ['r1']);
+  struck(story, 1, 'kill', 5.01, 5.02, ['r1']);
+  struck(story, 2, 'kill', 5.04, 5.05, ['r1']);
+  // It makes one strike of the last two.
+  struck(story, 3, 'pause', 5.015, 5.045, ['r1']);
+  expect(struckByFault(story.input())?.faults).toEqual([
+    { fault: 'kill', struck: { ...none, brief: 4 }, strikes: { ...none, brief: 2 } },
+    { fault: 'pause', struck: { ...none, brief: 1 }, strikes: { ...none, brief: 1 } },
   ]);
 });
 

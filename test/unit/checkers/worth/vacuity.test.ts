@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { strengthOf, vacuity } from '../../../../checkers/worth/vacuity.js';
+import { vacuity } from '../../../../checkers/worth/vacuity.js';
 import type { FaultEffect } from '../../../../harness/vocabulary/history.js';
 import type { RunConfig } from '../../../../harness/vocabulary/run.js';
 import { Story, turns } from '../build.js';
@@ -14,7 +14,15 @@ it('accepts a run without faults that had contention and enough holds', () => {
     verdict: 'valid',
     notes: [],
     violations: [],
-    stats: { holds: 12, struckHolds: 0, contendedTries: 12, acquiresOk: 12, acquiresFail: 12, acquiresInfo: 0 },
+    stats: {
+      holds: 12,
+      strikes: 0,
+      struckHolds: 0,
+      contendedTries: 12,
+      acquiresOk: 12,
+      acquiresFail: 12,
+      acquiresInfo: 0,
+    },
   });
 });
 
@@ -31,16 +39,17 @@ describe('too little', () => {
   it('nor do fewer than were asked for', () => {
     const asked = (atLeast: RunConfig['atLeast']) =>
       struck(turns().planned('kill'), 'kill', 3.1, 3.2, ['r1']).configured({ atLeast });
-    expect(judged(asked({ holds: 12, struckHolds: 1 }))).toMatchObject({ verdict: 'valid', notes: [] });
-    expect(judged(asked({ holds: 13, struckHolds: 2 }))).toMatchObject({
+    expect(judged(asked({ holds: 12, strikes: 1 }))).toMatchObject({ verdict: 'valid', notes: [] });
+    expect(judged(asked({ holds: 13, strikes: 2, struckHolds: 3 }))).toMatchObject({
       verdict: 'unknown',
       notes: [
         'there were only 12 holds; --min-holds asks for 13',
-        'there were only 1 struck hold; --min-struck-holds asks for 2',
+        'there were only 1 strike; --min-strikes asks for 2',
+        'there were only 1 struck hold; --min-struck-holds of an earlier version asks for 3',
       ],
     });
-    // Without faults none can be struck.
-    expect(judged(turns().configured({ atLeast: { struckHolds: 50 } })).verdict).toBe('valid');
+    // Without faults there is none.
+    expect(judged(turns().configured({ atLeast: { strikes: 50 } })).verdict).toBe('valid');
   });
 
   it('nor does a run of which the harness stood still for more than a quarter; of less it is told', () => {
@@ -202,8 +211,57 @@ describe('faults', () => {
   });
 });
 
-it('says how much a pass is worth', () => {
-  expect(strengthOf(41, 'struck hold')).toBe('0 of 41 struck holds violated; at most 7.0 % at 95 %');
-  expect(strengthOf(1, 'hold')).toBe('0 of 1 hold violated; at most 95 % at 95 %');
-  expect(strengthOf(0, 'hold')).toBeUndefined();
+describe('strikes', () => {
+  /** Times of injections and of their healing. */
+  const strikes = (targets: string[], ...times: [from: number, until: number][]) => {
+    const story = turns(12).planned(...times.map(() => 'kill'));
+    times.forEach(([from, until], step) => {
+      struck(story, 'kill', from, until, targets, step);
+    });
+    return judged(story);
+  };
+
+  it('are injections, each with its healing, that met a hold: one that met many is one', () => {
+    expect(strikes(['r1'], [3.1, 7.5])).toMatchObject({ stats: { strikes: 1, struckHolds: 5, faultsStruck: 1 } });
+    expect(strikes(['r1'], [3.1, 3.2], [5.1, 5.2]).stats).toMatchObject({ strikes: 2, struckHolds: 2 });
+    // Both within one hold: two tries of the same one.
+    expect(strikes(['r1'], [3.1, 3.2], [3.4, 3.5]).stats).toMatchObject({ strikes: 2, struckHolds: 1 });
+    expect(strikes(['r1'], [3.1, 3.2], [3.85, 3.95]).stats).toMatchObject({
+      strikes: 1,
+      struckHolds: 1,
+      faultsStruck: 2,
+    });
+    expect(strikes(['c1'], [3.1, 3.2], [4.1, 4.2]).stats).toMatchObject({ strikes: 1, struckHolds: 1 });
+  });
+
+  it('that overlap in time are one, also by way of a third, and whomever they are on', () => {
+    expect(strikes(['r1'], [3.1, 4.2], [4.1, 5.3], [5.2, 6.2]).stats).toMatchObject({ strikes: 1, struckHolds: 4 });
+    expect(strikes(['r1'], [3.1, 9], [4.1, 4.2], [8.1, 8.2]).stats).toMatchObject({ strikes: 1 });
+    const both = turns(12).planned('kill', 'pause');
+    struck(struck(both, 'kill', 3.1, 3.5, ['r1']), 'pause', 3.3, 5.5, ['c2'], 1);
+    expect(judged(both).stats).toMatchObject({ strikes: 1 });
+    // What was never healed goes on.
+    const open = turns(12)
+      .planned('kill', 'kill')
+      .fault(3.1, 0, 'kill', 'strike', { targets: ['r1'] });
+    expect(judged(struck(open, 'kill', 8.1, 8.2, ['r2'], 1)).stats).toMatchObject({ strikes: 1, faultsStruck: 2 });
+  });
+
+  it('leave a run weak that has fewer than 59, and so does a run without faults', () => {
+    expect(strikes(['r1'], [3.1, 3.2]).weak).toBe(
+      '1 strike met a held lock, so up to 95 % of such may go wrong, at 95 % confidence; 59 make that 5 %',
+    );
+    expect(judged(turns(400)).weak).toBe('without any fault: contention was tested, no failure was');
+    const many = (count: number) => {
+      const story = turns(60).planned(...Array.from({ length: count }, () => 'kill'));
+      for (let n = 0; n < count; n++) struck(story, 'kill', n + 1.1, n + 1.2, ['r1'], n);
+      return judged(story);
+    };
+    expect(many(58)).toMatchObject({ weak: expect.stringContaining('58 strikes'), stats: { strikes: 58 } });
+    expect(many(59)).toMatchObject({ verdict: 'valid', stats: { strikes: 59 } });
+    expect(many(59).weak).toBeUndefined();
+    // What cannot tell says why, and no more.
+    expect(strikes(['r1'], [3.85, 3.95])).toMatchObject({ verdict: 'unknown', stats: { strikes: 0 } });
+    expect(strikes(['r1'], [3.85, 3.95]).weak).toBeUndefined();
+  });
 });

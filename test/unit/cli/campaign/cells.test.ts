@@ -19,7 +19,7 @@ const settings: Settings = {
   known: '/home/me/project/known',
   knownOk: true,
   minHolds: 100,
-  minStruckHolds: 59,
+  minStrikes: 59,
 };
 
 test('the config says what is not typed, each fault alone and all at once, and what all runs can have', () => {
@@ -47,14 +47,11 @@ test('without either it is the default lock on single', () => {
   expect(askCells({}, {}, [], CWD)).toMatchObject({ locks: undefined, topologies: ['single'], faults: undefined });
 });
 
-test.each(['--known=known', '--known-ok', '--min-holds=1', '--min-struck-holds=1'])(
-  '%s is not for each run',
-  (flag) => {
-    expect(() => cellsOf(askCells({}, { lock: 'set-nx-px' }, [flag], CWD))).toThrow(
-      /^--(known|known-ok|min-holds|min-struck-holds) is not for the runs of a campaign: it has its own$/,
-    );
-  },
-);
+test.each(['--known=known', '--known-ok', '--min-holds=1', '--min-strikes=1'])('%s is not for each run', (flag) => {
+  expect(() => cellsOf(askCells({}, { lock: 'set-nx-px' }, [flag], CWD))).toThrow(
+    /^--(known|known-ok|min-holds|min-strikes) is not for the runs of a campaign: it has its own$/,
+  );
+});
 
 test('one fault is one cell, and a lock by its name stays that', () => {
   const { faults, locks } = askCells({}, { lock: 'set-nx-px', nemesis: ['kill'] }, [], CWD);

@@ -24,7 +24,7 @@ const summaryOf = ({ lock = './mine.ts', days, seed = 1, runs = 5, found = [] }:
   asked: { seed, digest: `${lock} ${seed}` },
   ...(days && { began: { first: day(days[0]), last: day(days[1]) } }),
   findings: found.map((fingerprint) => ({ lock, topology: 'single', fingerprint })),
-  coverage: [{ cell: { lock, topology: 'single' }, runs, struckHolds: 20, verdicts: { violated: found.length } }],
+  coverage: [{ cell: { lock, topology: 'single' }, runs, strikes: 20, verdicts: { violated: found.length } }],
 });
 const beside = (id: string, wanted: Wanted): CampaignBeside => ({ id, summary: summaryOf(wanted) });
 const idsBefore = (own: Wanted, all: CampaignBeside[]) => earlierThan(summaryOf(own), all).map(({ id }) => id);
@@ -80,4 +80,18 @@ it('counts a finding as new where it was first seen, and shows the latest of man
   const many = [first, ...Array.from({ length: 40 }, (_, n) => ({ ...second, id: `${n}` }))];
   const rows = trendOver(many, own);
   expect([rows.length, rows[0]![0], rows.at(-1)![0], rows[0]![5]]).toEqual([30, '11', 'this one', '0']);
+});
+
+it('counts strikes of real and of virtual time apart, and none where an earlier version did not count them', () => {
+  const own = summaryOf({ days: [3, 3] });
+  const [row] = own.coverage;
+  const virtual = { ...row!, cell: { ...row!.cell, topology: 'single, in virtual time' }, strikes: 7 };
+  const strikes = (...coverage: (typeof own.coverage)[number][]) =>
+    trendOver([beside('a', { days: [1, 1] })], { ...own, coverage })
+      .at(-1)!
+      .at(-1);
+  expect(strikes(row!, virtual)).toBe('20, and 7 in virtual time');
+  expect(strikes(virtual, virtual)).toBe('14 in virtual time');
+  const { strikes: _, ...uncounted } = row!;
+  expect(strikes(uncounted as never)).toBe('–');
 });

@@ -11,7 +11,7 @@ const cells = ['./mine.ts', './other.ts'].map((lock) => ({
   ...{ lock, topology: 'single', nemesis: 'pause', workload: 'mutex', argv: [] },
 }));
 const played = (job: number, over: Partial<PlayedSchedule> = {}): PlayedSchedule => ({
-  ...{ job, verdict: 'held', digest: `d${job}`, holds: 40, struckHolds: 10, found: [] },
+  ...{ job, verdict: 'held', digest: `d${job}`, holds: 40, strikes: 10, struckHolds: 20, found: [] },
   ...over,
 });
 const found = (job: number, sentence: string, fails = true): PlayedSchedule =>
@@ -23,6 +23,17 @@ it('is good where nothing was found in enough, and cannot tell where schedules a
   expect(summariseHunts(asked, all, 6, false)).toMatchObject({ exitStatus: 0, findings: [] });
   expect(summariseHunts(asked, all, 7, false).exitStatus).toBe(2);
   expect(summariseHunts(asked, all.slice(0, 5), 5, false).exitStatus).toBe(2);
+  expect(
+    summariseHunts(
+      asked,
+      all.map((one) => ({ ...one, strikes: 9, struckHolds: 900 })),
+      6,
+      false,
+    ).exitStatus,
+  ).toBe(2);
+  expect(summariseHunts(asked, all, 6, false).coverage[0]!.bound).toBe(
+    '0 of 30 strikes violated; at most 9.5 % at 95 % (60 holds struck)',
+  );
   expect(summariseHunts(asked, [...all.slice(1), played(7, { verdict: 'endless' })], 6, false).exitStatus).toBe(2);
 });
 
@@ -42,7 +53,7 @@ it('tells each thing once a lock, with the first that found it; known ones are a
     ...{ version: 1 as const, lock, topology, fingerprint: LOST, sentence: '', argv: [], seed: 1, faults: 1 },
   }));
   expect(summariseHunts({ cells, known }, all, 4, false).exitStatus).toBe(1);
-  // Nothing fails it any more, but so few struck holds prove nothing.
+  // Nothing fails it any more, but so few strikes prove nothing.
   expect(summariseHunts({ cells, known }, all, 4, true).exitStatus).toBe(2);
 });
 

@@ -26,7 +26,7 @@ const campaignOf = (seed: number, part: number): Campaign => ({
 });
 const held: Results = {
   ...{ version: 2, runId: '', verdict: 'held', exitStatus: 0, headline: '', reasons: [], violations: [] },
-  ...{ checkers: [], found: {}, readings: [], stats: { holds: 9, struckHolds: 3 }, reproduce: 'again' },
+  ...{ checkers: [], found: {}, readings: [], stats: { holds: 9, strikes: 2, struckHolds: 3 }, reproduce: 'again' },
 } as never;
 
 const PLAN = { version: 1, seed: 1, steps: [] };

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import type { CellRun } from '../../../../cli/campaign/campaign-folder.js';
 import { campaignSheet, summariseCampaign, type Tally } from '../../../../cli/campaign/tally.js';
 import { type KnownFinding, slugOf } from '../../../../cli/run/known.js';
+import type { StruckByFault } from '../../../../harness/vocabulary/verdict.js';
 
 const LOST = 'lock/exclusion/overlap/released-by-other';
 const cells = ['pause', 'none'].map((nemesis) => ({
@@ -23,6 +24,7 @@ const run = (n: number, over: Partial<CellRun> = {}): CellRun => ({
   headline: '',
   reproduce: `again ${n}`,
   holds: 50,
+  strikes: 10,
   struckHolds: 20,
   faults: 3,
   found: [],
@@ -111,16 +113,19 @@ it('cannot tell of a run that only what is known fails, where it left something 
   expect([again(false).exitStatus, again(true).exitStatus]).toEqual([0, 2]);
 });
 
-it('cannot tell of a cell with fewer holds than asked for, over the runs that can tell, unless something is found in it', () => {
-  const atLeast = { holds: 100, struckHolds: 30 };
-  const runs = [run(1), run(2), run(3, { cell: 1, struckHolds: 0 }), run(4, { cell: 1, struckHolds: 0 })];
+it('cannot tell of a cell with fewer holds or strikes than asked for, over the runs that can tell, unless something is found in it', () => {
+  const atLeast = { holds: 100, strikes: 20 };
+  const runs = [run(1), run(2), ...[3, 4].map((n) => run(n, { cell: 1, strikes: 0, struckHolds: 0 }))];
   expect(summariseCampaign(tally(runs, { atLeast })).exitStatus).toBe(0);
-  const weak = summariseCampaign(tally(runs, { atLeast: { struckHolds: 41 } }));
+  const weak = summariseCampaign(tally(runs, { atLeast: { strikes: 21 } }));
   expect([weak.exitStatus, weak.headline]).toEqual([
     2,
-    '4 of 4 runs made, 0 new findings, 1 cell with fewer holds than asked for',
+    '4 of 4 runs made, 0 new findings, 1 cell with less than asked for',
   ]);
-  expect(weak.coverage.map(({ tooFew }) => tooFew)).toEqual(['only 40 of 41 struck holds', undefined]);
+  expect(weak.coverage.map(({ tooFew }) => tooFew)).toEqual(['only 20 of 21 strikes', undefined]);
+  // As an earlier version asked, which a campaign that goes on still has.
+  const earlier = summariseCampaign(tally(runs, { atLeast: { struckHolds: 41 } }));
+  expect(earlier.coverage.map(({ tooFew }) => tooFew)).toEqual(['only 40 of 41 struck holds', undefined]);
   const blind = [runs[0]!, run(2, { verdict: 'unknown', exitStatus: 2 }), ...runs.slice(2)];
   expect(summariseCampaign(tally(blind, { atLeast })).coverage[0]!.tooFew).toBe('only 50 of 100 holds');
   const bad = summariseCampaign(tally([violated(1, 1), ...runs.slice(2)], { atLeast }));
@@ -142,10 +147,14 @@ it('bounds what was struck where nothing was found, by runs of which something c
   );
   expect(coverage[0]).toMatchObject({
     runs: 2,
+    strikes: 20,
     struckHolds: 40,
-    bound: '0 of 20 struck holds violated; at most 14 % at 95 %',
+    bound: '0 of 10 strikes violated; at most 26 % at 95 % (20 holds struck)',
   });
-  expect(coverage[1]!.bound).toMatch(/^0 of 50 holds/);
+  expect(coverage[1]!.bound).toMatch(/^0 of 50 holds .*, without any fault: contention was tested/);
+  // Of an earlier version, which counted none.
+  const uncounted = summariseCampaign(tally([run(1), run(2, { strikes: 0, struckHolds: 500 })]));
+  expect(uncounted.coverage[0]!.bound).toBe('0 of 10 strikes violated; at most 26 % at 95 % (20 holds struck)');
   expect(summariseCampaign(tally([violated(1, 1)])).coverage[0]!.bound).toBeUndefined();
 });
 
@@ -155,8 +164,13 @@ it('is no pass where runs are missing or could not be made', () => {
   expect(summariseCampaign(tally([])).exitStatus).toBe(3);
 });
 
-const by = (fault: string, brief: number, long: number) => ({ fault, struck: { brief, short: 0, long, over: 0 } });
-const struckRun = (n: number, faults: ReturnType<typeof by>[], over: Partial<CellRun> = {}) =>
+/** In each strike it met two brief holds, or one long one. */
+const by = (fault: string, brief: number, long: number) => ({
+  fault,
+  struck: { brief, short: 0, long, over: 0 },
+  strikes: { brief: Math.ceil(brief / 2), short: 0, long, over: 0 },
+});
+const struckRun = (n: number, faults: StruckByFault['faults'], over: Partial<CellRun> = {}) =>
   run(n, { struck: { holds: { brief: 60, short: 0, long: 30, over: 0 }, faults }, ...over });
 
 it('tells what each fault struck by length of hold, over all cells of a lock, and the bound of what can be told', () => {
@@ -164,22 +178,23 @@ it('tells what each fault struck by length of hold, over all cells of a lock, an
     struckRun(1, [by('pause', 40, 0), by('kill', 9, 1)]),
     struckRun(2, [by('kill', 50, 2)], { cell: 1 }),
     struckRun(3, [by('kill', 1, 4)], { verdict: 'unknown', exitStatus: 2 }),
-    run(4), // of an earlier version
+    run(4), // of an earlier version, and a later one that did not count strikes
+    struckRun(5, [{ fault: 'kill', struck: { brief: 100, short: 0, long: 0, over: 0 } }]),
   ];
   const all = tally(runs);
   const summary = summariseCampaign(all);
-  const bounded = (holds: number, percent: string) =>
-    `0 of ${holds} struck holds violated; at most ${percent} % at 95 %`;
+  const bounded = (strikes: number, percent: string, holds: number) =>
+    `0 of ${strikes} strikes violated; at most ${percent} % at 95 % (${holds} holds struck)`;
   expect(summary.struck).toEqual([
     {
       ...{ lock: './mine.ts', topology: 'single', fault: 'kill' },
-      struck: { brief: 60, short: 0, long: 7, over: 0 },
-      bounds: { brief: bounded(59, '5.0'), long: bounded(3, '63') },
+      struck: { brief: 160, short: 0, long: 7, over: 0 },
+      bounds: { brief: bounded(30, '9.5', 59), long: bounded(3, '63', 3) },
     },
     {
       ...{ lock: './mine.ts', topology: 'single', fault: 'pause' },
       struck: { brief: 40, short: 0, long: 0, over: 0 },
-      bounds: { brief: bounded(40, '7.2') },
+      bounds: { brief: bounded(20, '14', 40) },
     },
   ]);
   const table = campaignSheet(all, summary, (id) => id).tables.find(({ title }) => title.startsWith('Struck holds'));
@@ -187,9 +202,9 @@ it('tells what each fault struck by length of hold, over all cells of a lock, an
     './mine.ts',
     'single',
     'kill',
-    `60: ${bounded(59, '5.0')}`,
+    `160: ${bounded(30, '9.5', 59)}`,
     '0',
-    `7: ${bounded(3, '63')}`,
+    `7: ${bounded(3, '63', 3)}`,
     '0',
   ]);
 });
@@ -210,21 +225,25 @@ it('counts what was struck in virtual time apart, and neither fills up the other
   const lengths = { brief: 20, short: 0, long: 0, over: 0 };
   const struck = { holds: lengths, faults: [{ fault: 'pause', struck: lengths }] };
   const virtual = { virtualTime: true as const, struck };
-  const mixed = summariseCampaign(tally([run(1, { struck }), run(2, virtual)], { atLeast: { struckHolds: 30 } }));
-  expect(
-    mixed.coverage.map(({ cell, runs, struckHolds, tooFew }) => [cell.topology, runs, struckHolds, tooFew]),
-  ).toEqual([
-    ['single', 1, 20, 'only 20 of 30 struck holds'],
+  const mixed = summariseCampaign(tally([run(1, { struck }), run(2, virtual)], { atLeast: { strikes: 15 } }));
+  expect(mixed.coverage.map(({ cell, runs, strikes, tooFew }) => [cell.topology, runs, strikes, tooFew])).toEqual([
+    ['single', 1, 10, 'only 10 of 15 strikes'],
     ['single', 0, 0, undefined],
-    ['single, in virtual time', 1, 20, 'only 20 of 30 struck holds'],
+    ['single, in virtual time', 1, 10, 'only 10 of 15 strikes'],
   ]);
   expect(mixed.struck.map(({ topology, struck: of }) => [topology, of.brief])).toEqual([
     ['single', 20],
     ['single, in virtual time', 20],
   ]);
+  const wentOn = (of: typeof mixed, runs: CellRun[]) =>
+    campaignSheet(tally(runs), of, (id) => id).tables.find(({ title }) => title === 'As it went on')?.rows;
+  expect(wentOn(mixed, [run(1, { startedAt: run(2).startedAt }), run(2, virtual)])?.map((row) => row.at(-1))).toEqual([
+    '10',
+    '10 in virtual time',
+  ]);
   const alone = summariseCampaign(tally([run(1, virtual), run(2, virtual)]));
-  expect(alone.coverage.map(({ cell, struckHolds }) => [cell.topology, struckHolds])).toEqual([
-    ['single, in virtual time', 40],
+  expect(alone.coverage.map(({ cell, strikes }) => [cell.topology, strikes])).toEqual([
+    ['single, in virtual time', 20],
     ['single', 0],
   ]);
 });

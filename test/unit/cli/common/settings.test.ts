@@ -1,14 +1,15 @@
 /** Settings of programs and config files become flags, and only what a command line can say. */
 import { Command } from 'commander';
 import { describe, expect, it, test } from 'vitest';
+import { addCampaignFlags } from '../../../../cli/campaign/campaign-command.js';
 import { flagsOf, SETTINGS } from '../../../../cli/common/settings.js';
-import { addRunFlags, parseRunFlags } from '../../../../cli/run/flags.js';
+import { addRunFlags, parseFlags, parseRunFlags } from '../../../../cli/run/flags.js';
 import type { Settings } from '../../../../harness/vocabulary/settings.js';
 import { defineLock } from '../../../../lock-impl/define-lock.js';
 
 test('there is one for every flag of run, but for how often and when, how it is printed, where settings are, and the older name of --server', () => {
   const flags = addRunFlags(new Command()).options.map((option) => option.attributeName());
-  const others = ['times', 'untilViolation', 'shard', 'json', 'redis', 'config', 'watch'];
+  const others = ['times', 'untilViolation', 'shard', 'json', 'redis', 'minStruckHolds', 'config', 'watch'];
   const settings = new Set(flags.filter((name) => !others.includes(name)));
   expect(Object.keys(SETTINGS).toSorted()).toEqual([...settings].toSorted());
 });
@@ -88,5 +89,24 @@ describe('a lock', () => {
     expect(() => flagsOf({ lock: defineLock({ url: 'data:text/javascript,1' }, { name: 'mine', connect }) })).toThrow(
       line,
     );
+  });
+});
+
+describe('what was called otherwise before', () => {
+  test.each([
+    ['--min-struck-holds', '59'],
+    ['--min-struck-holds=59'],
+    ['--min-struck-holds'],
+    ['--min-struck-holds', '0'],
+  ])('is refused in one line that names it: %s %s', (...argv) => {
+    const line = /^--min-struck-holds is now --min-strikes: it counts strikes .*, not the holds that they met$/;
+    for (const add of [addRunFlags, addCampaignFlags])
+      expect(() => parseFlags(add, argv)).toThrow(
+        expect.objectContaining({ name: 'UsageError', message: expect.stringMatching(line) }),
+      );
+  });
+
+  test('so is the setting', () => {
+    expect(() => flagsOf({ minStruckHolds: 59 } as Settings)).toThrow(/^minStruckHolds is now minStrikes: /);
   });
 });

@@ -42,7 +42,7 @@ it('a table for a language, with versions, and a dash where nothing is known', (
 
 | Java, 2026-11-25, Redis 7.0.15 | nothing | client paused |
 | --- | --- | --- |
-| \`redisson/rlock\` 4.7.0 | safe | – |
+| \`redisson/rlock\` 4.7.0 | safe (weak) | – |
 | \`spring/shedlock\` 7.10.1 | – | [**exclusion**](#spring-shedlock-client-paused) |
 
 <!-- end of libraries of other languages -->

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it, test } from 'vitest';
 import { type Costs, costsTable, middle, ratios } from '../../../../cli/docs/costs.js';
-import type { Measured } from '../../../../cli/docs/measured.js';
+import { cameText, type Measured } from '../../../../cli/docs/measured.js';
 import { whichLockPage } from '../../../../cli/docs/which-lock-page.js';
 
 const PAGE = join(import.meta.dirname, '../../../../docs/which-lock.md');
@@ -49,9 +49,18 @@ describe('what survives what', () => {
 
   test('has a cell for each fault in its order, a link from what is not safe, and a dash where nothing is known', () => {
     expect(lineOf('pg-row')).toBe(
-      '| `pg-row`, PostgreSQL primary-replica | – | – | safe | [**exclusion**](#pg-row-leader-lost-postgres) | [not asked](#pg-row-node-forgets-postgres) | – | – | – |',
+      '| `pg-row`, PostgreSQL primary-replica | – | – | safe (weak) | [**exclusion**](#pg-row-leader-lost-postgres) | [not asked](#pg-row-node-forgets-postgres) | – | – | – |',
     );
     expect(lineOf('zk-lock')).toBe(`| \`zk-lock\`, ZooKeeper quorum |${' – |'.repeat(8)}`);
+  });
+
+  test('calls weak what is safe by fewer than 59 strikes, and by strikes that nobody has counted', () => {
+    const safe = { ...cell, lock: 'pg-row', fault: 'client-crash', came: 'safe' } as const;
+    expect(cameText(safe, '')).toBe('safe (weak)');
+    expect(cameText({ ...safe, strikes: 58 }, '')).toBe('safe (weak)');
+    expect(cameText({ ...safe, strikes: 59 }, '')).toBe('safe');
+    expect(cameText({ ...safe, strikes: 58, virtualStrikes: 58 }, '')).toBe('safe (weak)');
+    expect(cameText({ ...safe, strikes: 1, virtualStrikes: 59 }, '')).toBe('safe, in virtual time');
   });
 
   test('each link leads to a place, which has the words of the refusal or the command', () => {

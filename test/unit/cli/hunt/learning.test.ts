@@ -27,7 +27,17 @@ function world(show: (plan: Plan) => string[], afterMs = () => 0, found: readonl
     if (ms > 0) await new Promise((resolve) => setTimeout(resolve, ms));
     const shown = show(plan);
     const digest = JSON.stringify([config.seed, plan.steps]);
-    return { digest, virtualMs: 1, verdict: 'held', found: [...found], holds: 1, struckHolds: 0, shown, reasons: [] };
+    return {
+      digest,
+      virtualMs: 1,
+      verdict: 'held',
+      found: [...found],
+      holds: 1,
+      strikes: 0,
+      struckHolds: 0,
+      shown,
+      reasons: [],
+    };
   };
   return { play } as unknown as WorldProcess;
 }

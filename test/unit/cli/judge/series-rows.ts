@@ -22,7 +22,7 @@ function violation(text: string): Violation {
 }
 
 const WORDS: Record<Results['verdict'], string> = {
-  held: 'HELD in 412 struck holds',
+  held: 'HELD in 64 strikes',
   violated: 'VIOLATED: not safe on sentinel (a failover lost 3 grants)',
   unknown: 'CANNOT TELL',
 };

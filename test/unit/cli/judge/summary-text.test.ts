@@ -22,7 +22,7 @@ describe('a line for each run', () => {
   });
 
   test('nothing found, no end in sight, cut short, could not run', () => {
-    expect(rowLine(row(1, results([])), undefined)).toBe('run 1, seed 40: HELD in 412 struck holds');
+    expect(rowLine(row(1, results([])), undefined)).toBe('run 1, seed 40: HELD in 64 strikes');
     expect(rowLine(row(1, results([], 'unknown'), { cutShort: true }), 2)).toBe(
       'run 1 of 2, seed 40: CANNOT TELL (cut short)',
     );
@@ -37,7 +37,7 @@ describe('the table', () => {
     expect(summaryText(summary, '/runs/series/summary.md').split('\n')).toEqual([
       '',
       'seed  verdict                         found                     causes                                           exit  run',
-      '40    HELD in 412 struck holds                                                                                   0     run-1',
+      '40    HELD in 64 strikes                                                                                         0     run-1',
       '41    VIOLATED: not safe on sentinel  exclusion × 3, stale × 1  failover-lost-write, unexplained, client-paused  1     run-2',
       '42    could not run                                                                                              3     run-3',
       '',
@@ -67,12 +67,29 @@ describe('the table', () => {
 });
 
 test('runs that all held are worth something together, and what is allowed is no holding', () => {
-  const held = row(1, { ...results([]), stats: { holds: 900, struckHolds: 30 } });
+  const stats = { holds: 900, strikes: 8, struckHolds: 30 };
+  const held = row(1, { ...results([]), stats });
   const told = (rows: (typeof held)[]) => summaryText(summarise(rows, { ended: 'complete', planned: rows.length }));
-  expect(told([held, held])).toContain('2 held.\nTogether: 0 of 60 struck holds violated; at most 4.9 % at 95 %.');
-  const passed = row(2, { ...results([LOST], 'held'), stats: { holds: 900, struckHolds: 30 } });
+  expect(told([held, held])).toContain(
+    '2 held.\nTogether: 0 of 16 strikes violated; at most 17 % at 95 % (60 holds struck).',
+  );
+  const passed = row(2, { ...results([LOST], 'held'), stats });
   expect(told([held, passed])).toContain('0 of 2 runs violated, 1 held, 1 passed with what is allowed.\nExit status 0');
   expect(told([held, row(2, violated)])).not.toContain('Together');
+  const virtual = row(2, { ...results([]), stats, virtualTime: 'Played in virtual time, as asked' });
+  expect(told([held, virtual, virtual])).toContain(
+    [
+      'Together: 0 of 8 strikes violated; at most 31 % at 95 % (30 holds struck), in real time.',
+      'Together: 0 of 16 strikes violated; at most 17 % at 95 % (60 holds struck), in virtual time.',
+    ].join('\n'),
+  );
+  const calm = row(1, { ...results([]), stats: { holds: 900, strikes: 0, struckHolds: 0 } });
+  expect(told([calm, calm])).toContain(
+    'Together: 0 of 1,800 holds violated; at most 0.17 % at 95 %, without any fault',
+  );
+  // Nobody has counted the strikes of an earlier version.
+  const earlier = row(1, { ...results([]), stats: { holds: 900, struckHolds: 30 } });
+  expect(told([held, earlier])).not.toContain('Together');
 });
 
 describe('how a series ended', () => {

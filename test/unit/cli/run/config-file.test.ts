@@ -173,7 +173,8 @@ describe('what it says', () => {
   test.each([
     ["{ lok: 'fenced' }", /lock-torture\.config\.ts: "lok" is no setting; did you mean lock\?/],
     ["{ topology: 'ring' }", /lock-torture\.config\.ts: .*--topology.* /],
-    ['{ minStruckHolds: 0 }', /lock-torture\.config\.ts: .*--min-struck-holds.* "0" is not a whole number from 1 to /],
+    ['{ minStrikes: 0 }', /lock-torture\.config\.ts: .*--min-strikes.* "0" is not a whole number from 1 to /],
+    ['{ minStruckHolds: 59 }', /lock-torture\.config\.ts: minStruckHolds is now minStrikes: it counts strikes/],
     ['{ minHolds: true }', /lock-torture\.config\.ts: minHolds: expected a string or a number, got true/],
     ["{ knownOk: 'yes' }", /lock-torture\.config\.ts: knownOk: expected true or false, got "yes"/],
     ["{ known: ['a'] }", /lock-torture\.config\.ts: known: expected a path or a file URL, got /],

@@ -23,10 +23,16 @@ const config = (settings: string) =>
 
 describe('the environment', () => {
   test('names a setting as its flag does', () => {
-    expect(variableOf('minStruckHolds')).toBe('LOCK_TORTURE_MIN_STRUCK_HOLDS');
+    expect(variableOf('minStrikes')).toBe('LOCK_TORTURE_MIN_STRIKES');
     expect(settingsOfEnvironment({ LOCK_TORTURE_TIME_LIMIT: '9s', PATH: '/bin', LOCK_TORTURE_LEASE: '' })).toEqual({
       timeLimit: '9s',
     });
+  });
+
+  test('says what a setting that was renamed is called now', () => {
+    expect(() => settingsOfEnvironment({ LOCK_TORTURE_MIN_STRUCK_HOLDS: '59' })).toThrow(
+      /^LOCK_TORTURE_MIN_STRUCK_HOLDS is now LOCK_TORTURE_MIN_STRIKES: it counts strikes/,
+    );
   });
 
   test('comes before the config and after what is typed; what repeats the run has it written out', async () => {
