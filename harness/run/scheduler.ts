@@ -28,6 +28,9 @@ export class UnfitLockError extends Error {
   override name = 'UnfitLockError';
 }
 
+/** Models that ask more than exclusion: a lock that does not say them is wrong by them from the first grant on. */
+const ONLY_OF_THEIRS: ReadonlySet<string> = new Set(['fair', 'semaphore']);
+
 export class Scheduler {
   /** At which steps operations are to stop their process. */
   readonly stops: StepStops;
@@ -70,6 +73,11 @@ export class Scheduler {
     if (promised?.kind === 'semaphore' && promised.permits > 1 && expected?.kind !== 'semaphore') {
       throw new UnfitLockError(
         `lock "${first.lock}" lets ${promised.permits} clients hold at once, and this workload expects one: every run would accuse it`,
+      );
+    }
+    if (expected && ONLY_OF_THEIRS.has(expected.kind) && promised?.kind !== expected.kind) {
+      throw new UnfitLockError(
+        `this workload is for locks whose model is "${expected.kind}", and "${first.lock}" says ${promised ? `"${promised.kind}"` : 'none'}: if it promises that, its definition has model: { kind: '${expected.kind}', … }`,
       );
     }
     const { needs, callers = 1 } = this.options;

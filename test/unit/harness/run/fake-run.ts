@@ -18,6 +18,7 @@ export function fakeRun(
   script: SchedulerOptions['script'],
   changed: Partial<Clock> = {},
   callers?: number,
+  model: SchedulerOptions['model'] = { kind: 'mutex' },
 ) {
   const epochNs = monotonicNs();
   const clock = { ...realClock(epochNs), ...changed };
@@ -36,7 +37,7 @@ export function fakeRun(
     clientArgv: ['fake'],
     topology: { kind: 'single', node: { name: 'r1', host: '10.0.0.1', port: 1 } },
     topologyName: 'single',
-    model: { kind: 'mutex' },
+    model,
     leaseMs: 5_000,
     ...(callers !== undefined && { callers }),
     commandTimeoutMs: 100,

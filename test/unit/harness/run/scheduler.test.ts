@@ -9,9 +9,9 @@ import { fakeRun } from './fake-run.js';
 
 const HELLO = { type: 'ok', value: { lock: 'fake', features: ['clock'] } };
 
-async function setUp(script: SchedulerOptions['script'], hello: object = HELLO) {
+async function setUp(script: SchedulerOptions['script'], hello: object = HELLO, model?: SchedulerOptions['model']) {
   const { host, processes } = fakeHost('c1');
-  const { scheduler, clock, events } = fakeRun([host], script);
+  const { scheduler, clock, events } = fakeRun([host], script, {}, undefined, model);
   const started = scheduler.start();
   started.catch(() => {}); // looked at by the test
   await processes[0]!.nextRequest();
@@ -409,6 +409,32 @@ describe('the handshake', () => {
   ])('%j is an error that names what was said', async (hello, message) => {
     const { started, scheduler } = await setUp(oneHold, hello);
     await expect(started).rejects.toThrow(message);
+    await scheduler[Symbol.asyncDispose]();
+  });
+
+  test.each([
+    ['fair', {}, 'whose model is "fair", and "x" says none: if it promises that'],
+    ['fair', { model: { kind: 'mutex' } }, 'whose model is "fair", and "x" says "mutex"'],
+    ['semaphore', { model: { kind: 'reentrant', depth: 2 } }, 'whose model is "semaphore", and "x" says "reentrant"'],
+  ] as const)('a workload for %s refuses a lock that promises %j', async (kind, says, message) => {
+    const model = kind === 'fair' ? ({ kind } as const) : ({ kind, permits: 2 } as const);
+    const value = { lock: 'x', features: [], ...says };
+    const { started, scheduler } = await setUp(oneHold, { type: 'ok', value }, model);
+    await expect(started).rejects.toThrow(message);
+    await scheduler[Symbol.asyncDispose]();
+  });
+
+  test.each([
+    [{ kind: 'fair' }, { kind: 'fair' }],
+    [
+      { kind: 'semaphore', permits: 2 },
+      { kind: 'semaphore', permits: 5 },
+    ],
+    [{ kind: 'mutex' }, undefined],
+  ] as const)('a workload for %j takes a lock that promises %j', async (expected, model) => {
+    const value = { lock: 'x', features: [], ...(model && { model }) };
+    const { started, scheduler } = await setUp(oneHold, { type: 'ok', value }, expected);
+    await expect(started).resolves.toMatchObject({ lock: 'x' });
     await scheduler[Symbol.asyncDispose]();
   });
 
