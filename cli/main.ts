@@ -202,10 +202,9 @@ export function toolCommands(
   program
     .command('list')
     .description('what there is: topologies, locks, faults, workloads, checkers')
-    .argument('[what]', 'only this: topologies, locks, faults, workloads or checkers')
-    .action((what: string | undefined) => {
-      return ends(runList(what));
-    });
+    .argument('[kind]', 'all of one kind: topologies, locks, faults, workloads or checkers')
+    .argument('[name]', 'one of them, such as: list lock redlock')
+    .action((kind: string | undefined, name: string | undefined) => ends(runList(kind, name)));
   const doctor = program
     .command('doctor')
     .description('what this machine can do, and the remedy for what it cannot')

@@ -57,15 +57,37 @@ function namesOf(judges: readonly Checker[]): string {
   return judges.map(({ name }) => name).join(', ');
 }
 
-export function runList(what: string | undefined): number {
-  if (what !== undefined && !LISTS[what])
-    throw new UsageError(`nothing is called "${what}"; ${insteadOf(what, Object.keys(LISTS))}`);
-  for (const [title, rows] of Object.entries(LISTS)) {
-    if (what !== undefined && what !== title) continue;
-    const listed = rows();
-    const width = Math.max(...listed.map(([name]) => name.length));
-    process.stdout.write(`${title}\n${listed.map((row) => formatRow(row, width)).join('')}\n`);
+/**
+ * The kinds with their counts; all of one kind (`locks`, or `lock`); or one of a kind by its name. Throws one line where there is no such
+ * kind or name.
+ */
+export function listText(kind?: string, name?: string): string {
+  if (kind === undefined) {
+    const counts = Object.entries(LISTS).map(([title, rows]): Row => [title, String(rows().length).padStart(4)]);
+    return `${table(counts)}\n'list locks' shows all of a kind, 'list lock redlock' one of them.\n`;
   }
+  const title = Object.keys(LISTS).find((plural) => plural === kind || singular(plural) === kind);
+  if (title === undefined) throw new UsageError(`nothing is called "${kind}"; ${insteadOf(kind, Object.keys(LISTS))}`);
+  const rows = LISTS[title]!();
+  if (name === undefined) return `${title}\n${table(rows)}\n`;
+  const one = rows.filter(([called]) => called === name);
+  const names = rows.map(([called]) => called);
+  if (one.length === 0)
+    throw new UsageError(`no ${singular(title)} "${name}"; ${insteadOf(name, names, { list: `list ${title}` })}`);
+  return table(one);
+}
+
+function singular(plural: string): string {
+  return plural === 'topologies' ? 'topology' : plural.replace(/s$/, '');
+}
+
+function table(rows: readonly Row[]): string {
+  const width = Math.max(...rows.map(([name]) => name.length));
+  return rows.map((row) => formatRow(row, width)).join('');
+}
+
+export function runList(kind: string | undefined, name: string | undefined): number {
+  process.stdout.write(listText(kind, name));
   return 0;
 }
 
