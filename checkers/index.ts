@@ -46,7 +46,7 @@ import { verdictWordsOf } from './verdict-words.js';
 import { protocolBreaks } from './worth/protocol-breaks.js';
 import { boundOf, ENOUGH_STRIKES, strengthOf, strengthWithoutFaults } from './worth/strength.js';
 import { struckByFault } from './worth/struck.js';
-import { vacuity } from './worth/vacuity.js';
+import { explainingReasons, vacuity } from './worth/vacuity.js';
 
 export { boundOf, ENOUGH_STRIKES, strengthOf, strengthWithoutFaults };
 
@@ -121,8 +121,9 @@ export function judge(input: CheckInput, judges: readonly Checker[], between: ()
   const found = totals(results);
   const missing = missingObservations(input);
   const cutShort = incomplete(input, judges);
-  const { verdict, failing, open } = weigh(results, violations, config, cutShort);
-  const own = weigh(results, violations, { ...config, failOn: ['lock'] }, cutShort);
+  const explaining = judges.includes(vacuity) ? explainingReasons(input) : [];
+  const { verdict, failing, open } = weigh(results, violations, config, { cutShort, explaining });
+  const own = weigh(results, violations, { ...config, failOn: ['lock'] }, { cutShort, explaining });
   const stats = Object.assign({}, ...results.map((result) => result.stats)) as Record<string, number>;
   const exclusion = results.some(({ checker, verdict: told }) => checker === 'mutual-exclusion' && told === 'valid');
   const struck = judges.includes(vacuity) ? struckByFault(input) : undefined;
@@ -173,15 +174,22 @@ function weigh(
   results: readonly CheckerResult[],
   violations: readonly Violation[],
   { failOn, known }: Pick<RunConfig, 'failOn' | 'known'>,
-  cutShort: readonly string[],
+  { cutShort, explaining }: { cutShort: readonly string[]; explaining: readonly string[] },
 ): { verdict: Results['verdict']; failing: Violation[]; open: string[] } {
   const failing = violations.filter((violation) => bearingOf(violation, failOn) === 'fails');
   const leavesOpen = results.filter((result) => isLeftOpen(result, failOn));
-  const told = [
+  const notes = (among: readonly CheckerResult[]) =>
+    among.flatMap((result) => result.notes.filter((note) => note !== PROCEDURE));
+  const isProtocol = ({ checker }: CheckerResult) => checker === protocolBreaks.name;
+  // The first is the headline's: what explains others comes before them. Answers that are lost leave nobody granted.
+  const ordered = [
     ...cutShort,
+    ...notes(leavesOpen.filter(isProtocol)),
+    ...explaining,
     ...notBlamed(results, violations, { failOn, known }),
-    ...leavesOpen.flatMap(({ notes }) => notes.filter((note) => note !== PROCEDURE)),
+    ...notes(leavesOpen.filter((one) => !isProtocol(one))),
   ];
+  const told = [...new Set(ordered)];
   const open = told.length === 0 && leavesOpen.length > 0 ? [NO_REASON] : told;
   return { verdict: failing.length > 0 ? 'violated' : open.length > 0 ? 'unknown' : 'held', failing, open };
 }
@@ -235,8 +243,9 @@ function notBlamed(
 function incomplete({ history, playTrouble }: CheckInput, judges: readonly Checker[]): string[] {
   const reasons: string[] = [];
   if (judges.length === 0) reasons.push('no checker judges this workload');
-  if (history.torn) reasons.push('the history is torn: its last line was not written to the end, and is left out');
+  // A disk that is full tears a history, and a server that ends keeps plays from their end.
   reasons.push(...mishaps(history).map(({ proof, did }) => proof ?? did));
+  if (history.torn) reasons.push('the history is torn: its last line was not written to the end, and is left out');
   reasons.push(...lateLinks(history));
   if (playTrouble !== undefined) reasons.push(`the play could not be played to its end: ${playTrouble}`);
   const ended = history.rare.some((event) => event.type === 'phase' && event.phase === 'end');

@@ -39,7 +39,7 @@ import { unexplained } from '../causes/unexplained.js';
 import { wholeEvidenceOf } from '../causes/whole-evidence.js';
 import { reported } from './reported.js';
 
-/** What lock clients are given (`ClientOptions.commandTimeoutMs`) in every run. */
+/** What lock clients are given (`ClientOptions.commandTimeoutMs`) on Redis; of other services no command is observed. */
 const COMMAND_TIMEOUT_MS = 500;
 /** Commands that do not name the key are not observed: a WAIT after the write, a PUBLISH after the release. */
 const UNSEEN_COMMANDS = 2;

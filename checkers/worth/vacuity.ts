@@ -19,6 +19,7 @@ import { OP, OUTCOME } from '../../harness/record/history-table.js';
 import type { History, Observations, RareObservation } from '../../harness/vocabulary/history.js';
 import type { Checker, CheckInput, LeastWorth } from '../../harness/vocabulary/run.js';
 import type { CheckerFindings } from '../../harness/vocabulary/verdict.js';
+import { mostGone, nobodyGranted } from './nobody-granted.js';
 import { boundPercent, ENOUGH_STRIKES, WITHOUT_FAULTS } from './strength.js';
 import { countStrikes, countStruck } from './struck.js';
 
@@ -35,18 +36,18 @@ function findWhatIsUntested(input: CheckInput): CheckerFindings {
   const struckHolds = countStruck(holds, faults, input.history);
   const strikes = countStrikes(holds, faults, input.history);
   const contended = contendedTries(holds, input.history);
+  // What explains others comes before them.
   const reasons = [
-    ...tooFew(holds, input),
+    ...explainingReasons(input),
     ...noContention(holds, contended),
-    ...fewerThanAsked({ holds: proven(holds), strikes, struckHolds }, input),
     ...faultsThatNeverStruck(faults, input),
     ...failoverThatNeverHappened(faults, input),
     ...(input.plan.steps.length > 0 && struckHolds === 0
       ? ['no fault was in force while a lock that it concerns was held']
       : []),
+    ...fewerThanAsked({ holds: proven(holds), strikes, struckHolds }, input),
   ];
   const still = stoodStill(input.history);
-  if (still?.isTooLong) reasons.push(still.text);
   const weak = whyWeak(strikes, input);
   return {
     verdict: reasons.length > 0 ? 'unknown' : 'valid',
@@ -62,6 +63,17 @@ function findWhatIsUntested(input: CheckInput): CheckerFindings {
       ...acquires(input.history),
     },
   };
+}
+
+/** Why nothing can be told of a run, where that is why whatever else is open is open. */
+export function explainingReasons(input: CheckInput): string[] {
+  const still = stoodStill(input.history);
+  const nobody = nobodyGranted(input);
+  return [
+    ...(still?.isTooLong ? [still.text] : []),
+    ...(nobody === undefined ? [] : [nobody]),
+    ...tooFew(holdsOf(input.history), input),
+  ];
 }
 
 export const vacuity: Checker = {
@@ -96,13 +108,16 @@ function proven({ count, fromNs, untilNs }: Holds): number {
   return lasted;
 }
 
-function tooFew(holds: Holds, { config }: CheckInput): string[] {
+function tooFew(holds: Holds, input: CheckInput): string[] {
+  const { config } = input;
   const clients = Math.min(config.clients, CLIENTS_THAT_COUNT);
   const least = Math.max(HOLDS_AT_LEAST, 2 * clients);
   const count = proven(holds);
   if (count >= least) return [];
   const rule = `${HOLDS_AT_LEAST}, or two for each of ${clients === config.clients ? '' : 'up to '}${plural(clients, 'client')}`;
-  return [`there were only ${plural(count, 'hold')}; fewer than ${least} prove nothing (${rule})`];
+  const gone = nobodyGranted(input) === undefined ? mostGone(input) : undefined;
+  const why = gone === undefined ? '' : `: ${gone}`;
+  return [`there were only ${plural(count, 'hold')}; fewer than ${least} prove nothing (${rule})${why}`];
 }
 
 /** What whoever started the run wants it to have, above what makes it worth anything. */

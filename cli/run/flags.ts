@@ -216,7 +216,7 @@ export function addRunFlags(command: Command): Command {
     ...knownOkOptions(),
     ...leastOptions(
       'fewer holds than this cannot tell that it held',
-      'fewer strikes: faults, from injection to healing, that met a held lock; 59 bound a pass to 5 %, and take minutes',
+      'fewer strikes: faults, from injection to healing, that met a held lock; 59 bound a pass to 5 %, and take some ten minutes',
     ),
     ...switchOptions('stop-at-first', 'end the run as soon as something that fails it is found'),
     ...repetition(

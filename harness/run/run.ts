@@ -23,6 +23,7 @@ import type { RunConfig } from '../vocabulary/run.js';
 import type { Random } from '../vocabulary/time.js';
 import type { Endpoint, Topology, TopologyKind } from '../vocabulary/topology.js';
 import type { Workload } from '../vocabulary/workload.js';
+import { commandTimeoutOf, operationGraceOf } from './command-times.js';
 import { readBoth, watchDisturbances } from './disturbances.js';
 import { FirstAnswers } from './first-answers.js';
 import { toldToAuthor } from './lock-errors.js';
@@ -74,10 +75,6 @@ type Parts = RunParts & { answers: FirstAnswers };
 export const WARM_UP_MS = 1_500;
 const READY_TIMEOUT_MS = 20_000;
 const RECOVERY_TIMEOUT_MS = 20_000;
-const COMMAND_TIMEOUT_MS = 500;
-/** What a lock may take that tries five nodes, twice, some of them dead. */
-const OPERATION_GRACE_MS = 4_000;
-
 /** The host name of the nth client, which is also the name of its first process. */
 export const clientSlot = (n: number) => `c${n + 1}`;
 
@@ -177,7 +174,7 @@ export async function carryOut(config: RunConfig, plan: Plan, folder: string, gi
 async function tortureAct(
   config: RunConfig,
   plan: Plan,
-  { runtime: { clock }, startNemesis, inVirtualTime, answers, say }: Parts,
+  { runtime: { clock }, kind, startNemesis, inVirtualTime, answers, say }: Parts,
   { scheduler, faults, interrupt }: Scene,
   phase: (name: Phase) => void,
 ): Promise<NemesisRun> {
@@ -188,7 +185,8 @@ async function tortureAct(
   await clock.sleep(warmUpMs, interrupt);
   answers.hopeless.throwIfAborted();
   if (!interrupt.aborted && !answers.over.aborted) {
-    const longestAnswerMs = config.waitMs + Math.max(OPERATION_GRACE_MS, scheduler.lock!.answersWithinMs ?? 0);
+    const longestAnswerMs =
+      config.waitMs + Math.max(operationGraceOf(kind, config), scheduler.lock!.answersWithinMs ?? 0);
     const grants = await answers.firstGrant({
       beganNs,
       dueMs: config.leaseMs + declaredMs(scheduler.lock!.deadlines, config.leaseMs),
@@ -273,9 +271,9 @@ function createScheduler(
     ...(!parts.workload.anyLock && { model: parts.workload.model }),
     leaseMs: config.leaseMs,
     callers: config.callers ?? 1,
-    commandTimeoutMs: COMMAND_TIMEOUT_MS,
+    commandTimeoutMs: commandTimeoutOf(parts.kind, config),
     ...(config.startsWithinMs !== undefined && { startsWithinMs: config.startsWithinMs }),
-    operationGraceMs: OPERATION_GRACE_MS,
+    operationGraceMs: operationGraceOf(parts.kind, config),
     script: scriptsOf(parts.workload, config, hosts, nowMs),
     ...(parts.workload.needs && { needs: parts.workload.needs }),
     ...(resource && { resource }),

@@ -35,6 +35,17 @@ const CLIENT_FAULTS = ['pause:holder', 'partition:client', 'kill:client'];
 /** The leader is the primary. */
 const QUORUM_FAULTS = ['kill:primary', ...CLIENT_FAULTS, 'partition:primary', '?pause:primary', '?partition:minority'];
 
+const [LEAST_COMMAND_MS, MOST_COMMAND_MS] = [500, 1_500];
+
+/**
+ * A write waits for a majority's disks, and on a busy machine for longer than Redis ever takes: who gives up at once has ended the
+ * session that its lock lives by. A third of the lease leaves time for another of three servers before that is over, and is how
+ * ZooKeeper's own client divides it.
+ */
+function commandTimeoutMs(leaseMs: number): number {
+  return Math.round(Math.min(MOST_COMMAND_MS, Math.max(LEAST_COMMAND_MS, leaseMs / 3)));
+}
+
 /** Its two topologies. */
 export function ownQuorum<Server extends ServiceServer, Answer>(
   of: OwnQuorum<Server, Answer>,
@@ -51,6 +62,7 @@ export function ownQuorum<Server extends ServiceServer, Answer>(
       ...{ name, service, summary, defaultLock, defaultFaults, unavailable, replicated },
       ...(replicated && { outlook: agreedOutlook }),
       quorum: 'primary',
+      commandTimeoutMs,
       hosts: () => ({ nodes: [...nodes], sentinels: [], managers: [] }),
       start: (hosts, _options, context) => start(of, { name, replicated }, hosts, context),
     };

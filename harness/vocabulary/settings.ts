@@ -56,7 +56,7 @@ export interface Settings {
   knownOk?: boolean;
   /** Holds without which nothing is said to have held. */
   minHolds?: number;
-  /** Strikes, in runs with faults: 59 bound a pass to 5 % at 95 %, which takes minutes; 299 bound it to 1 %. */
+  /** Strikes, in runs with faults: 59 bound a pass to 5 % at 95 %, and take some ten minutes; 299 bound it to 1 %. */
   minStrikes?: number;
   stopAtFirst?: boolean;
   /** Where run folders go. */

@@ -267,6 +267,8 @@ export interface TopologyKind {
   readonly defaultFaults?: readonly string[];
   /** How long leases are where holds are a mixture and nothing else is said, milliseconds; absent: as everywhere. */
   readonly mixedLeaseMs?: number;
+  /** For how long a lock's client waits for the answer to one command, milliseconds; absent: as everywhere. */
+  commandTimeoutMs?(leaseMs: number): number;
   readonly replicated: boolean;
   /** Whether a lock can be safe there, one that goes with a session or not; absent: nothing is known of that. */
   outlook?(of: { persistence: TopologyOptions['persistence']; bySession: boolean }): SafetyOutlook;

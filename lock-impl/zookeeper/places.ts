@@ -96,8 +96,8 @@ export async function firstInLine(
   }
 }
 
-/** Command time-outs. */
-const PATIENCE = 4;
+/** What a new leader takes, beyond the command that found out that one is needed. */
+const NEW_LEADER_MS = 2_000;
 
 const FIRST = Symbol('nobody is before it');
 
@@ -159,7 +159,7 @@ export async function leave(access: TopologyAccess, session: ZooSession, { path 
 
 /** Until when a session that has no server may look for one: as long as a new leader takes. */
 export function patient({ nowNs, options }: TopologyAccess): number {
-  return nowNs() + PATIENCE * options.commandTimeoutMs * 1e6;
+  return nowNs() + (NEW_LEADER_MS + options.commandTimeoutMs) * 1e6;
 }
 
 /** Grants nothing, so that nobody need know what became of it. */
