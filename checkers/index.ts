@@ -21,6 +21,7 @@ import type {
 } from '../harness/vocabulary/verdict.js';
 import type { ClientHabit } from '../harness/vocabulary/workload.js';
 import { blameFor } from './causes/blame.js';
+import { NO_CHAIN } from './causes/unexplained.js';
 import { mutualExclusion, PROCEDURE } from './exclusion/mutual-exclusion.js';
 import { neverGrantedHolds } from './exclusion/never-granted.js';
 import { ownership } from './exclusion/ownership.js';
@@ -200,9 +201,18 @@ export function findingsOfOne(checker: Checker, input: CheckInput): CheckerFindi
   const blamed = (violation: Violation): Violation => {
     const blame = blameFor(violation, findingKind([checker], violation), input);
     const known = knownAs({ ...violation, blame }, input.config.known);
-    return { ...violation, blame, ...(known && { known }) };
+    const cause = causeBeside(blame, violation, checker);
+    return { ...violation, cause, blame, ...(known && { known }) };
   };
   return { ...findings, violations: findings.violations.map(blamed) };
+}
+
+/** That it is the lock's mistake and that no evidence shows why cannot stand side by side: what is shown is what happened, not how. */
+function causeBeside({ on }: Blame, violation: Violation, checker: Checker): Violation['cause'] {
+  const { cause } = violation;
+  const kind = findingKind([checker], violation);
+  if (on !== 'lock' || cause.sentence !== NO_CHAIN || !kind) return cause;
+  return { ...cause, sentence: `Proven is that ${kind.accusedIf}. Which step of the lock did it is not shown.` };
 }
 
 function knownAs(

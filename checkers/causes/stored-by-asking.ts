@@ -5,7 +5,7 @@
  * Promises: said only where clients were seen to store it, each while it had asked for the key, and while it gave nothing back; and
  * where nobody else stored it as well, or made it last for ever.
  */
-import { type Change, ownersBy, ownersOf } from '../../harness/record/facts/commands/changes.js';
+import { type Change, ownersBy, ownersOf, storedBy } from '../../harness/record/facts/commands/changes.js';
 import type { Evidence } from '../../harness/record/facts/evidence.js';
 import { mayTakeEffectWithin } from '../../harness/record/facts/intervals.js';
 import { ownerIs } from '../../harness/record/facts/key-writes.js';
@@ -62,6 +62,39 @@ export function isLeftForEver(key: string, stored: string, input: CheckInput): b
     if (name === key && change.by?.client !== undefined && change.applied !== 'no')
       if (ownersOf(change.after).some((owner) => ownerIs(stored, owner))) last.set(node, change);
   return [...last.values()].some(({ after }) => after.expires.fromMs === Number.POSITIVE_INFINITY);
+}
+
+/** What a client stored under a key, or one that is named after it, and where. */
+export interface Standing {
+  client: string;
+  name: string;
+  node: string;
+  atNs: number;
+  /** Of observations.jsonl. */
+  line: number;
+}
+
+/** What certainly stands there at that instant and which client's command stored it, as far as servers were watched. */
+export function leftStanding(
+  key: string,
+  { config, history }: CheckInput,
+  evidence: Evidence,
+  atNs: number,
+): Standing[] {
+  const keys = [...new Set([...config.keys, ...history.operations.keys])];
+  return evidence.nodes.flatMap((node) => {
+    const reading = evidence.readingOf(node);
+    const names = [...(reading?.keys() ?? [])].filter((name) => runKeyOf(name, keys) === key);
+    return names.flatMap((name) => {
+      const changes = reading!.changes(name);
+      const state = changes.spans(atNs, atNs).at(-1)?.state;
+      const stored = (state ? ownersOf(state) : []).flatMap((owner) => {
+        const by = changes.storedAt(owner, atNs).truth === 'yes' ? storedBy(state!, owner) : undefined;
+        return by?.client === undefined ? [] : [{ client: by.client, name, node, atNs: by.atNs, line: by.line }];
+      });
+      return stored.slice(0, 1);
+    });
+  });
 }
 
 /** All that became of a key, and of those that are named after it, on any node. */

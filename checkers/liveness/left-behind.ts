@@ -209,6 +209,11 @@ function violationOf(
     holds: [],
     evidence: [],
     proof: `${client} stored ${key} on ${node} at ${moment(left.atNs)}, and tried for it again at ${moment(next.atNs)} over the same connection without having taken that back; ${node} still had it at ${moment(seen.atNs)}.`,
-    cause: storedAgain(left, kinds, input, since) ?? unexplained([stored, ...since]),
+    cause:
+      storedAgain(left, kinds, input, since) ??
+      unexplained(
+        [stored, ...since],
+        `${client} left on ${node} what it had stored for ${key}, and did not take it back before it tried again. Why it did not is not shown.`,
+      ),
   };
 }

@@ -17,8 +17,9 @@ import type { Cause, CheckerFindings, Violation } from '../../harness/vocabulary
 import { asksOf } from '../causes/asks.js';
 import { grantedNobody } from '../causes/granted-nobody.js';
 import { scriptUnknown } from '../causes/script-unknown.js';
-import { isLeftForEver, isStoredByAsking } from '../causes/stored-by-asking.js';
+import { isLeftForEver, isStoredByAsking, leftStanding } from '../causes/stored-by-asking.js';
 import { unexplained } from '../causes/unexplained.js';
+import { wholeEvidenceOf } from '../causes/whole-evidence.js';
 import { Doubts } from '../worth/doubts.js';
 import { patienceOf, TAKEN } from './free-and-asked.js';
 import { beganTrying, doubtAboutProbe, type ProbeEvent, triedTooEarly } from './probe-doubts.js';
@@ -26,6 +27,8 @@ import { blockerBetween } from './starvation.js';
 
 /** What a server was last seen to have longer ago may be gone. */
 const SEEN_WITHIN_NS = 1e9;
+/** More that stands there is in the chain. */
+const MOST_LEFT = 3;
 
 type Recovered = Extract<HistoryEvent, { type: 'recovered' }>;
 
@@ -179,9 +182,26 @@ function deadlock(probe: ProbeEvent, recovered: Recovered, input: CheckInput): V
     holds: [],
     evidence: [recovered.i, probe.i],
     proof: `Everything was healed and recovered at ${moment(recovered.atNs)}, but ${probe.client} could not have ${probe.key} by ${moment(probe.atNs)} (${durationOfMs(probe.afterMs)} of trying${why}).`,
-    cause:
-      proven ?? unexplained([{ atNs: probe.atNs, text: `${probe.key} could not be acquired${why}`, history: probe.i }]),
+    cause: proven ?? cannotBeHad(probe, why, input),
   };
+}
+
+/** Whose command left what stands there, and where, as far as servers were watched: not why it keeps others from the lock. */
+function cannotBeHad({ key, atNs, i }: ProbeEvent, why: string, input: CheckInput): Cause {
+  const evidence = wholeEvidenceOf(input);
+  const left = evidence ? leftStanding(key, input, evidence, atNs) : [];
+  const refused = { atNs, text: `${key} could not be acquired${why}`, history: i };
+  if (left.length === 0) return unexplained([refused]);
+  const links = left.map(({ client, name, node, atNs: storedNs, line }) => ({
+    atNs: storedNs,
+    text: `${client} stored ${name} on ${node}, where it still stood at ${moment(atNs)}`,
+    observation: line,
+  }));
+  const what = listed(left.slice(0, MOST_LEFT).map(({ client, name, node }) => `${client} left ${name} on ${node}`));
+  return unexplained(
+    [...links, refused],
+    `${what}, where it still stood when the probe was refused. Why it was not taken away is not shown.`,
+  );
 }
 
 /** When what was in the way of the probe as it began must have ended. */

@@ -656,3 +656,42 @@ it('does not count holds that were over before they began: neither as strength n
   for (let n = 0; n < 5; n++) story.grant('c1', 3.2 + n / 10).lost('c1', 3.199 + n / 10);
   expect(judged(story.whole(30))).toMatchObject({ stats: { holds: 12, struckHolds: 3 } });
 });
+
+describe('a finding that is the lock’s mistake by its kind, whatever caused it', () => {
+  const cause = (sentence: string, ownMistake: boolean) => {
+    const told = violationOf(sentence);
+    const checker: Checker = {
+      name: 'own',
+      summary: '',
+      properties: [
+        {
+          class: 'liveness',
+          holds: '',
+          broken: '',
+          kinds: {
+            stuck: {
+              headline: () => 'Stuck',
+              accusedIf: 'a client was never woken',
+              ...(ownMistake && { ownMistake: { theory: 'It must wake.' } }),
+            },
+          },
+        },
+      ],
+      judges: { models: 'all', plays: true },
+      check: () => ({ verdict: 'invalid', notes: [], violations: [told], stats: {} }),
+    };
+    return judge(new Story().whole(5).input(), [checker]).violations[0]!.cause.sentence;
+  };
+  const violationOf = (sentence: string): Violation => ({
+    ...{ class: 'liveness', kind: 'stuck', key: 'lock:0', fromNs: 0, untilNs: 1, holds: [], evidence: [], proof: '' },
+    cause: { name: 'unexplained', sentence, chain: [] },
+  });
+
+  it('does not say beside it that no evidence shows why, but what is shown and what is not', () => {
+    const proven = 'Proven is that a client was never woken. Which step of the lock did it is not shown.';
+    expect(cause('No complete chain of evidence shows why.', true)).toBe(proven);
+    // Where it is nobody's, or says more by itself, it says what it says.
+    expect(cause('No complete chain of evidence shows why.', false)).toMatch(/^No complete chain/);
+    expect(cause('c1 left it on r1.', true)).toBe('c1 left it on r1.');
+  });
+});

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { judge } from '../../../../checkers/index.js';
 import { leftBehind } from '../../../../checkers/liveness/left-behind.js';
 import { KEY, literalConfig, Story } from '../build.js';
 
@@ -511,4 +512,12 @@ it('accepts where the node was not watched for a while: the value may have been 
 
 it('accepts a hash that has in it what was stored as a string', () => {
   expect(found(tried().sample(2.5, 'r1', { owner: JSON.stringify({ one: '1' }) })).verdict).toBe('valid');
+});
+
+it('says whose command left what where, which is proven, and what is not shown', () => {
+  const [finding] = judge(tried().sample(2.5, 'r1', { owner: 'one' }).input(), [leftBehind]).violations;
+  expect(finding).toMatchObject({ blame: { on: 'lock' }, cause: { name: 'unexplained' } });
+  expect(finding!.cause.sentence).toBe(
+    'c1 left on r1 what it had stored for lock:0, and did not take it back before it tried again. Why it did not is not shown.',
+  );
 });

@@ -336,3 +336,24 @@ it('nor where the harness stood still for half of the grace, unless it was refus
   expect(stalled('Command timed out', 1_200, 6)).toBe('invalid');
   expect(stalled('held', 1_200)).toBe('invalid');
 });
+
+it('says of what stands there who left it and where; where nothing is known to, that no evidence shows why', () => {
+  const sentence = (story: Story) => judged(story.recovered(5).probe(12, false)).violations[0]!.cause;
+  // What stands is another client's than the one that would explain it: it asked for another key.
+  const left = () => new Story().refused('c9', 1, 2, 'fail', 'lock:1').command(1.5, 'r1', 'c9', ['SET', KEY, 'dead']);
+  expect(sentence(left())).toMatchObject({
+    name: 'unexplained',
+    sentence:
+      'c9 left lock:0 on r1, where it still stood when the probe was refused. Why it was not taken away is not shown.',
+    chain: [
+      { text: 'c9 stored lock:0 on r1, where it still stood at 12.000 s', observation: expect.any(Number) },
+      { text: expect.stringContaining('could not be acquired') },
+    ],
+  });
+  const none = 'No complete chain of evidence shows why.';
+  expect(sentence(left().command(3, 'r1', 'c9', ['DEL', KEY])).sentence).toBe(none);
+  expect(
+    sentence(new Story().refused('c9', 1, 2).command(1.5, 'r1', 'c9', ['SET', KEY, 'x', 'PX', '500'])).sentence,
+  ).toBe(none);
+  expect(sentence(left().command(3, 'r1', 'stranger', ['SET', KEY, 'dead'])).sentence).toBe(none);
+});
