@@ -7,6 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { wholeNumberIn } from '../cli/common/values.js';
+import { Budget } from '../cli/hunt/budget.js';
 import { type Confirmation, confirmationText, confirmOnServers } from '../cli/hunt/confirm.js';
 import { hunt, lessOf, type NewFinding } from '../cli/hunt/hunt.js';
 import { configOf, scheduling } from '../cli/hunt/hunt-command.js';
@@ -71,13 +72,14 @@ async function confirmedOf(
     lock: await putLockModule(asked.run.settings.lock, process.cwd(), folder),
   };
   const world = new WorldProcess(options);
+  const second = new WorldProcess(options);
   const config = configOf(asked, redis, 'bench', 'npm run bench -- confirm');
   const all: Confirmed[] = [];
   const onFinding = async (finding: NewFinding) => {
     const { fingerprint, shrunk } = finding;
     const place = join(folder, String(all.length + 1));
     const whole = { ...config, ...lessOf(config, shrunk), runId: `bench-${all.length + 1}`, seed: shrunk.seed };
-    await keepFinding(place, whole, finding, options);
+    await keepFinding(place, whole, finding, { options, world, second });
     const confirmed = await confirmOnServers({ place, config: whole, fingerprint, times });
     all.push({ kind: kindOfFinding(finding), confirmed });
     const [load] = loadavg();
@@ -92,15 +94,16 @@ async function confirmedOf(
       ...scheduling(asked),
       shard: asked.shard,
       runs: schedules,
-      goesOn: () => true,
+      budget: Budget.of(undefined, () => performance.now()),
       isStopped: () => false,
       onSchedule() {},
       onFinding,
+      onSame() {},
       onEndless() {},
     });
     return all;
   } finally {
-    await world.close();
+    await Promise.all([world.close(), second.close()]);
     rmSync(folder, { recursive: true, force: true });
   }
 }

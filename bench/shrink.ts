@@ -87,7 +87,7 @@ function outcomeOf({ lock, takes, seed }: Case, simulation: Simulation): Promise
       if (!found) continue;
       const fingerprint = fingerprintOf(found);
       const uninterrupted = { onEndless: () => {}, isStopped: () => false };
-      const shrunk = await shrinkFinding(world!, schedule, config, fingerprint, uninterrupted);
+      const { shrunk } = await shrinkFinding(world!, schedule, config, fingerprint, uninterrupted);
       const { seed: chance, steps, executions } = shrunk;
       const again = await playInWorld(
         world!,

@@ -147,7 +147,9 @@ export async function playCampaign(playing: Playing): Promise<void> {
     await Promise.all(Array.from({ length: playing.jobs }, (_, which) => worker(which)));
     await keepReplays(playing, theirs);
   } finally {
-    await Promise.all(theirs.flatMap(({ worlds }) => worlds.map((world) => world.close())));
+    await Promise.all(
+      theirs.flatMap(({ worlds, second }) => [...worlds, ...(second ? [second] : [])].map((world) => world.close())),
+    );
   }
 }
 
@@ -217,6 +219,8 @@ interface CellAtPlay {
   options: WorldOptions;
   /** One for each that plays at once. */
   worlds: WorldProcess[];
+  /** Plays again what is kept; absent: nothing was. */
+  second?: WorldProcess;
 }
 
 async function cellAtPlay(
@@ -310,7 +314,7 @@ async function keepReplays({ campaign, folder, say }: Playing, theirs: readonly 
       say(`note: ${fingerprint} was not found again when its schedule was played once more`);
       continue;
     }
-    const shrunk = await shrinkFinding(at.worlds[0]!, schedule, at.config, fingerprint, {
+    const { shrunk } = await shrinkFinding(at.worlds[0]!, schedule, at.config, fingerprint, {
       onEndless() {},
       isStopped: () => false,
     });
@@ -322,8 +326,11 @@ async function keepReplays({ campaign, folder, say }: Playing, theirs: readonly 
       schedule: number,
       faults: schedule.steps.length,
       shrunk,
+      same: [],
     };
-    await keepFinding(place, { ...config, seed: shrunk.seed }, finding, at.options);
+    at.second ??= new WorldProcess(at.options);
+    const keeping = { options: at.options, world: at.worlds[0]!, second: at.second };
+    await keepFinding(place, { ...config, seed: shrunk.seed }, finding, keeping);
   }
 }
 

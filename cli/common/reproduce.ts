@@ -6,17 +6,27 @@ import { quote } from './values.js';
 /** Options of `run` that say how often, from which seed on, or how it is told: what is left repeats one run once a seed is added. */
 const OF_THE_SERIES = { valued: ['--seed', '--times', '--shard'], bare: ['--until-violation', '--json', '--watch'] };
 
+/** Options of `hunt` that say which schedules, and for how long. */
+const OF_THE_HUNT = { valued: ['--seed', '--runs', '--for'], bare: [] };
+
 /** The command that repeats one run of `argv` by itself, with the seed that it had. */
 export function commandToReproduce(argv: readonly string[], seed: number): string {
-  const { valued, bare } = OF_THE_SERIES;
-  const kept = argv.filter(
+  return commandLine([...without(argv, OF_THE_SERIES), '--seed', String(seed)]);
+}
+
+/** The hunt `argv` again, up to one of its schedules, for as long as that and shrinking take. */
+export function huntUpTo(argv: readonly string[], seed: number, schedule: number): string {
+  return commandLine([...without(argv, OF_THE_HUNT), '--seed', String(seed), '--runs', String(schedule)]);
+}
+
+function without(argv: readonly string[], { valued, bare }: { valued: string[]; bare: string[] }): string[] {
+  return argv.filter(
     (argument, n) =>
       !bare.includes(argument) &&
       !valued.includes(argument) &&
       !valued.includes(argv[n - 1] ?? '') &&
       !valued.some((option) => argument.startsWith(`${option}=`)),
   );
-  return commandLine([...kept, '--seed', String(seed)]);
 }
 
 export function commandLine(argv: readonly string[], tool = TOOL): string {

@@ -23,19 +23,32 @@ export interface ConfirmOptions {
   config: RunConfig;
   fingerprint: string;
   times: number;
+  /** Whether no other run is to be begun. */
+  ends?: () => boolean;
 }
 
-/** In how many of the runs it was found again; or what this machine needs for them. */
-export type Confirmation = { found: number; played: number } | { needs: string };
+/** In how many of the runs it was found again, and how many were asked for; or what this machine needs for them. */
+export type Confirmation = { found: number; played: number; asked: number } | { needs: string };
+
+const NO_TIME = 'there was no time left';
 
 export function confirmationText(confirmed: Confirmation): string {
-  return 'needs' in confirmed
-    ? `not confirmable: needs ${confirmed.needs}`
-    : `on real servers ${confirmed.found} of ${confirmed.played}`;
+  if ('needs' in confirmed) return `not confirmable: needs ${confirmed.needs}`;
+  const { found, played, asked } = confirmed;
+  if (played === 0) return `not played on real servers: ${NO_TIME}`;
+  const undone = played < asked ? `, and ${asked - played} not played: ${NO_TIME}` : '';
+  return `on real servers ${found} of ${played}${undone}`;
 }
 
 /** Rejects where a run fails for another reason than what this machine lacks. */
-export async function confirmOnServers({ place, config, fingerprint, times }: ConfirmOptions): Promise<Confirmation> {
+export async function confirmOnServers({
+  place,
+  config,
+  fingerprint,
+  times,
+  ends = () => false,
+}: ConfirmOptions): Promise<Confirmation> {
+  if (ends()) return { found: 0, played: 0, asked: times };
   const quiet = () => {};
   let prepared: { machine: Machine; plan: Plan };
   try {
@@ -53,12 +66,12 @@ export async function confirmOnServers({ place, config, fingerprint, times }: Co
   const prepare = createPreparer(prepared.machine, join(place, REAL_RUNS), quiet);
   const stop = new StopRequests(true);
   let [found, played] = [0, 0];
-  for (; played < times; played++) {
+  for (; played < times && !ends(); played++) {
     const run = await prepare({ ...request, timeLimitMs, replayOf: config.runId }, prepared.plan);
     const ended = await supervise(run, { json: false, quiet: true }, stop);
     if (ended === 'not-begun') break;
     if (!ended.results) throw new Error(`a run on real servers could not be made; see ${run.folder}`);
     if (discoveriesOf(ended.results).some((one) => fingerprintOf(one) === fingerprint)) found++;
   }
-  return { found, played };
+  return { found, played, asked: times };
 }

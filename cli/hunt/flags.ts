@@ -132,10 +132,14 @@ export function addHuntFlags(command: Command): Command {
     command.addOption(here === undefined ? option : option.default(here, SHOWN[name]));
   }
   const own = [
-    new Option('--for <duration>', 'how long to hunt, in real time (default: 60s, where no --runs is given)').argParser(
-      positiveDurationMs,
-    ),
-    new Option('--runs <n>', 'how many schedules to play').argParser(wholeNumberIn(1, 10_000_000)),
+    new Option(
+      '--for <duration>',
+      'how long to hunt, in real time, shrinking and replays included (default: 60s, where no --runs is given)',
+    ).argParser(positiveDurationMs),
+    new Option(
+      '--runs <n>',
+      'how many schedules to play; without --for what they find is shrunk and replayed however long it takes',
+    ).argParser(wholeNumberIn(1, 10_000_000)),
     new Option(
       '--workers <n>',
       'how many processes play them; what is found is the same (default: one a core)',

@@ -4,13 +4,14 @@ import { appendFileSync, readdirSync, rmSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { ENOUGH_STRIKES, strengthOf } from '../../checkers/index.js';
 import { temporaryFolder } from '../../harness/machine/private-folder.js';
+import { listed } from '../../harness/record/facts/words.js';
 import { createRunFolder } from '../../harness/record/store.js';
 import type { RunConfig } from '../../harness/vocabulary/run.js';
 import type { RedisBinary } from '../../harness/vocabulary/topology.js';
 import type { FailOn } from '../../harness/vocabulary/verdict.js';
 import { freshId } from '../common/ids.js';
 import { LockLog, sayingPrinted } from '../common/lock-log.js';
-import { commandLine, shownPath } from '../common/reproduce.js';
+import { commandLine, huntUpTo, shownPath } from '../common/reproduce.js';
 import type { Invocation } from '../run/ask-run.js';
 import { withConfig } from '../run/config-file.js';
 import { SEEDS } from '../run/flags.js';
@@ -19,13 +20,14 @@ import { askServer } from '../run/machine-flags.js';
 import { CLIENT_ARGV } from '../run/simulated-client.js';
 import { provideSimulation } from '../run/simulation.js';
 import { SIGNALS } from '../run/supervise.js';
+import { Budget } from './budget.js';
 import { confirmationText, confirmOnServers } from './confirm.js';
 import type { OrderPlayed } from './exhaustive/course.js';
 import { exhaustAndTell, exhaustedStatus } from './exhaustive/told.js';
 import { failsBy, isOpen } from './failing.js';
 import { type AskedHunt, askHunt, HUNT, type HuntFlags } from './flags.js';
 import { type HuntTotals, hunt, lessOf, type NewFinding } from './hunt.js';
-import { findingText, keepFinding } from './kept-finding.js';
+import { discoveryWords, findingText, keepFinding } from './kept-finding.js';
 import { CLEAN_START_MS, type Discovery, fingerprintOf, type ScheduleResult } from './schedule.js';
 import { coresOfThisProcess, WorldProcess } from './world-process.js';
 
@@ -42,6 +44,9 @@ export async function huntCommand(typed: HuntFlags, invocation: Invocation): Pro
   const say = (line: string) => process.stdout.write(`${line}\n`);
   for (const line of origin) say(line);
   const { shim, redis } = await provideSimulation(askServer(flags, where.cwd), say);
+  const beganMs = performance.now();
+  const seconds = () => (performance.now() - beganMs) / 1e3;
+  const budget = Budget.of(asked.forMs, () => performance.now());
   const base = resolve(where.cwd, flags.out);
   const id = freshId(settings.topology);
   const folder = join(base, id);
@@ -53,12 +58,14 @@ export async function huntCommand(typed: HuntFlags, invocation: Invocation): Pro
   const interrupted = () => stop.abort();
   process.once('SIGINT', interrupted).once('SIGTERM', interrupted).on('SIGHUP', interrupted);
   const worlds: WorldProcess[] = [];
+  let second: WorldProcess | undefined;
   const log = new LockLog();
   const printed = sayingPrinted(log, say);
   try {
     const lock = await putLoadedLock(settings.lock, where.cwd, work);
     const options = { workFolder: work, shim, lock, printed };
     const cores = coresOfThisProcess();
+    second = new WorldProcess({ ...options, core: cores.at(-1)! });
     for (let n = 0; n < (asked.workers ?? cores.length); n++)
       worlds.push(new WorldProcess({ ...options, core: cores[n % cores.length]! }));
     const seed = flags.seed ?? randomInt(SEEDS);
@@ -66,26 +73,43 @@ export async function huntCommand(typed: HuntFlags, invocation: Invocation): Pro
     say(
       `hunting in virtual time: lock ${settings.lock} on ${settings.topology}, ${basename(redis.path)} ${redis.version}, ${settings.clients} clients, seed ${seed}`,
     );
-    const beganMs = performance.now();
-    const seconds = () => (performance.now() - beganMs) / 1e3;
+    /** Of everything that was told. */
     const kept: Discovery[] = [];
+    const places = new Map<string, string>();
     const isStopped = () => stop.signal.aborted;
-    const goesOn = () => !isStopped() && (asked.forMs === undefined || seconds() * 1e3 < asked.forMs);
-    const onFinding = async (finding: NewFinding) => {
-      kept.push(finding.found);
-      const after = seconds();
-      const place = join(folder, String(kept.length));
+    const found = new Map<string, number>();
+    const keep = async (finding: NewFinding, budget: Budget, world: WorldProcess) => {
+      const { fingerprint, shrunk, schedule } = finding;
+      kept.push(finding.found, ...finding.same);
+      const number = String(places.size + 1);
+      places.set(fingerprint, number);
+      const place = join(folder, number);
       const reproduce = commandLine(['replay', shownPath(place, where.cwd)]);
-      const less = lessOf(config, finding.shrunk);
-      const whole = { ...config, ...less, runId: `${id}-${kept.length}`, seed: finding.shrunk.seed, reproduce };
-      const { minimal, replayed, differs, messages } = await keepFinding(place, whole, finding, options, isStopped);
-      const { fingerprint } = finding;
+      const whole = { ...config, ...lessOf(config, shrunk), runId: `${id}-${number}`, seed: shrunk.seed, reproduce };
+      const keeping = { options, world, second: second!, budget, isStopped };
+      const { minimal, replayed, differs, messages } = await keepFinding(place, whole, finding, keeping);
+      const ends = () => isStopped() || budget.isSpent();
       const confirmed =
         asked.confirm &&
-        !isStopped() &&
-        confirmationText(await confirmOnServers({ place, config: whole, fingerprint, times: asked.confirm }));
-      const again = [replayed, ...(confirmed ? [confirmed] : [])].join('; ');
-      say(findingText({ ...finding, found: minimal }, { after, again, differs, reproduce, messages }));
+        confirmationText(await confirmOnServers({ place, config: whole, fingerprint, times: asked.confirm, ends }));
+      say(
+        findingText(
+          { ...finding, found: minimal },
+          {
+            after: found.get(fingerprint) ?? seconds(),
+            again: [replayed, ...(confirmed ? [confirmed] : [])].join('; '),
+            differs,
+            reproduce,
+            shrink: huntUpTo(where.argv, seed, schedule),
+            messages,
+            wasStopped: isStopped(),
+          },
+        ),
+      );
+    };
+    const onSame = (one: Discovery, as: string) => {
+      kept.push(one);
+      say(`${discoveryWords(one)}: the same mistake as ${places.get(as)}`);
     };
     if (asked.bound) {
       const onCourse = (course: OrderPlayed, { verdict, found }: ScheduleResult) => {
@@ -99,8 +123,10 @@ export async function huntCommand(typed: HuntFlags, invocation: Invocation): Pro
         worlds,
         config: { ...config, seed },
         bound: asked.bound,
-        goesOn,
-        onFinding,
+        budget,
+        isStopped,
+        onFinding: (finding, world) => keep(finding, budget, world),
+        onSame,
         say,
         seconds,
       });
@@ -113,10 +139,10 @@ export async function huntCommand(typed: HuntFlags, invocation: Invocation): Pro
       ...scheduling(asked),
       shard: asked.shard,
       ...(asked.runs !== undefined && { runs: asked.runs }),
-      goesOn,
+      budget,
       isStopped,
-      onSchedule: ({ number: schedule, seed, madeOf }, { digest, verdict, found, virtualMs }) => {
-        const fingerprints = [...new Set(found.map(fingerprintOf))];
+      onSchedule: ({ number: schedule, seed, madeOf }, { digest, verdict, found: all, virtualMs }, fresh) => {
+        const fingerprints = [...new Set(all.map(fingerprintOf))];
         const line = {
           schedule,
           ...(madeOf !== undefined && { madeOf }),
@@ -127,14 +153,19 @@ export async function huntCommand(typed: HuntFlags, invocation: Invocation): Pro
           digest,
         };
         appendFileSync(join(folder, SCHEDULES), `${JSON.stringify(line)}\n`);
+        if (fresh.length === 0) return;
+        for (const one of fresh) found.set(fingerprintOf(one), seconds());
+        const what = listed([...new Set(fresh.map(discoveryWords))]);
+        say(`schedule ${schedule} (${seconds().toFixed(1)} s) found ${what}: more of it when it is shrunk`);
       },
       onEndless: (schedule, why) => say(`schedule ${schedule}: ${why}`),
-      onFinding,
+      onFinding: (finding, budget) => keep(finding, budget, worlds[0]!),
+      onSame,
     });
-    say(summaryText(totals, kept.length, seconds(), isStopped()));
+    say(summaryText(totals, places.size, seconds(), isStopped()));
     return statusOf(totals, kept, settings.failOn, asked.faults.length > 0);
   } finally {
-    await Promise.all(worlds.map((world) => world.close()));
+    await Promise.all([...worlds, ...(second ? [second] : [])].map((world) => world.close()));
     if (log.inAll !== undefined) say(`the lock printed ${log.inAll}`);
     for (const signal of SIGNALS) process.off(signal, interrupted);
     // One that could not begin has left nothing to look at.

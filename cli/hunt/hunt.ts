@@ -1,21 +1,22 @@
 /**
- * The search: schedule after schedule, each from its own seed, until the time is over. What is found is shrunk, played again, kept,
- * and told once; then it goes on.
+ * The search: schedule after schedule, each from its own seed. What it finds waits, and is shrunk, played again, kept and told when
+ * the schedules are over, or half of the time that was left; with what is left then the search goes on.
  */
 
 import fc from 'fast-check';
-import { BLAMES } from '../../harness/record/schemas/blame.js';
-import { CLASSES } from '../../harness/record/schemas/violation-class.js';
 import { createRandom } from '../../harness/runtimes/random.js';
 import type { RunConfig } from '../../harness/vocabulary/run.js';
 import { mayBeLeftOut, type PlanTopology, searchArbitrary, searchedAs } from '../../nemesis/index.js';
 import { UsageError } from '../common/errors.js';
 import type { WorkShard } from '../common/values.js';
 import { SEEDS } from '../run/flags.js';
+import type { Budget } from './budget.js';
 import { Corpus } from './corpus.js';
 import type { KeptOrder } from './exhaustive/course.js';
+import { firstOf } from './fewest.js';
 import type { HuntSchedule } from './hunt-schedule.js';
-import { type Discovery, fingerprintOf, type ScheduleResult } from './schedule.js';
+import { isSameMistake, type Shown } from './one-mistake.js';
+import { byTelling, type Discovery, fingerprintOf, type ScheduleResult } from './schedule.js';
 import { type Shrinkable, type Shrunk, shrinkSchedule } from './shrink.js';
 import { EndlessScheduleError, type WorldProcess } from './world-process.js';
 
@@ -24,6 +25,10 @@ import { EndlessScheduleError, type WorldProcess } from './world-process.js';
  * order they were over.
  */
 const GENERATION = 16;
+/** Of the time that is left when a search begins, as a part of 1: what it leaves for what it finds. */
+const AFTER_THE_SEARCH = 1 / 2;
+/** Of the time that one finding has: for shrinking it. The rest is for playing it again. */
+const SHRINKING = 3 / 4;
 
 export interface HuntOptions {
   /** Each plays one schedule at a time. */
@@ -40,14 +45,16 @@ export interface HuntOptions {
   shard: WorkShard;
   /** How many schedules of the seed there are, those of other shards included; absent: no end. */
   runs?: number;
-  /** Whether there is to be another generation. */
-  goesOn(): boolean;
+  /** For searching, shrinking and playing again. A play that was begun ends, and one schedule is played in any case. */
+  budget: Budget;
   /** Whether the user wants it to end: no schedule is begun, and nothing is shrunk any further. */
   isStopped(): boolean;
-  /** Of every schedule that ended, before anything is done about what it found, in order. */
-  onSchedule(schedule: HuntSchedule, result: ScheduleResult): void;
-  /** Of everything that is new; it must be kept when this resolves. */
-  onFinding(finding: NewFinding): Promise<void>;
+  /** Of every schedule that ended, before anything is done about what it found, in order; `fresh`: what of that is new. */
+  onSchedule(schedule: HuntSchedule, result: ScheduleResult, fresh: readonly Discovery[]): void;
+  /** Of every mistake that is new; it must be kept when this resolves. `budget`: for playing it again. */
+  onFinding(finding: NewFinding, budget: Budget): Promise<void>;
+  /** Of what is the same mistake as one that `onFinding` had of before (its fingerprint). */
+  onSame(found: Discovery, as: string): void;
   onEndless(schedule: number, why: string): void;
 }
 
@@ -59,6 +66,8 @@ export interface NewFinding {
   /** How many faults the schedule had. */
   faults: number;
   shrunk: Shrunk;
+  /** What else its schedule shows of the same mistake. */
+  same: Discovery[];
   /** Of what an exhaustive search found, which shrinks nothing: what was done, step by step. */
   order?: KeptOrder;
 }
@@ -80,10 +89,7 @@ export interface HuntTotals {
 }
 
 export async function hunt(options: HuntOptions): Promise<HuntTotals> {
-  const { worlds, config, topology, goesOn, isStopped } = options;
-  const known = new Set<string>();
-  const leftOut = new Set<string>();
-  const corpus = new Corpus();
+  const { budget, isStopped } = options;
   const totals: HuntTotals = {
     schedules: 0,
     endless: 0,
@@ -95,50 +101,196 @@ export async function hunt(options: HuntOptions): Promise<HuntTotals> {
     struckHolds: 0,
     leftOut: [],
   };
-  for (let generation = 0; goesOn(); generation++) {
-    const schedules = generationOf(generation, options, leftOut, corpus);
-    if (schedules.length === 0) break;
-    const results = await playAll(worlds, schedules, config, isStopped);
-    for (const [n, schedule] of schedules.entries()) {
-      const { number, steps } = schedule;
-      const result = results[n];
-      if (result === undefined) continue;
-      totals.schedules++;
-      if (result instanceof EndlessScheduleError) {
-        totals.endless++;
-        options.onEndless(number, result.message);
-        continue;
-      }
-      add(totals, result);
-      corpus.learn(schedule, result.shown);
-      options.onSchedule(schedule, result);
-      for (const found of freshIn(result, known)) {
-        const fingerprint = fingerprintOf(found);
-        known.add(fingerprint);
-        const onEndless = () => totals.endlessShrinking++;
-        const shrunk = await shrinkFinding(worlds[0]!, schedule, config, fingerprint, { onEndless, isStopped });
-        await options.onFinding({ found, fingerprint, schedule: number, faults: steps.length, shrunk });
-        // Of several faults it is not known which of them breaks every lock by itself.
-        const [step, ...others] = shrunk.steps;
-        const isAlone = step !== undefined && others.length === 0;
-        if (isAlone && mayBeLeftOut(step) && (found.blame === 'deployment' || found.blame === 'lease'))
-          leftOut.add(searchedAs(step, topology));
-      }
-    }
-  }
-  return { ...totals, leftOut: [...leftOut] };
+  const search = new Search(options, totals);
+  const told: Shown[] = [];
+  do await tellOf(await search.goOn(), told, totals, options);
+  while (!search.isOver && !isStopped() && !budget.isSpent());
+  return totals;
 }
 
-/** The fewest faults and the least else of a schedule that still find what it found. `onEndless`: one of the plays did not end. */
-export function shrinkFinding(
+/** Found, and not told yet. */
+interface Waiting {
+  found: Discovery;
+  fingerprint: string;
+  schedule: HuntSchedule;
+  result: ScheduleResult;
+}
+
+class Search {
+  /** Whether there are no more schedules. */
+  isOver = false;
+  private readonly known = new Set<string>();
+  private readonly leftOut = new Set<string>();
+  private readonly corpus = new Corpus();
+  private generation = 0;
+  /** Of the generation that was begun, what was not played yet. */
+  private unplayed: HuntSchedule[] = [];
+  /** What of it every lock may break by here, which is seen to before the next. */
+  private suspects: Waiting[] = [];
+
+  constructor(
+    private readonly options: HuntOptions,
+    private readonly totals: HuntTotals,
+  ) {}
+
+  /** Plays on, until the budget is spent, or half of it when anything was found; resolves with what is new. */
+  async goOn(): Promise<Waiting[]> {
+    const { worlds, config, budget, isStopped } = this.options;
+    const beforeTelling = budget.part(1 - AFTER_THE_SEARCH);
+    const waiting: Waiting[] = [];
+    let [hasPlayed, hasFound] = [this.totals.schedules > 0, false];
+    const ends = () => isStopped() || (hasPlayed && (budget.isSpent() || (hasFound && beforeTelling.isSpent())));
+    while (!ends() && (await this.hasNext())) {
+      const results = await playAll(worlds, this.unplayed, config, ends, (result) => {
+        hasPlayed = true;
+        hasFound ||= !(result instanceof EndlessScheduleError) && this.freshIn(result).length > 0;
+      });
+      for (const [n, result] of results.entries()) waiting.push(...this.learn(this.unplayed[n]!, result));
+      this.unplayed = this.unplayed.slice(results.length);
+    }
+    return waiting;
+  }
+
+  private async hasNext(): Promise<boolean> {
+    if (this.unplayed.length > 0) return true;
+    await this.leaveOut();
+    this.unplayed = generationOf(this.generation++, this.options, this.leftOut, this.corpus);
+    this.isOver = this.unplayed.length === 0;
+    return !this.isOver;
+  }
+
+  private learn(schedule: HuntSchedule, result: PlayResult): Waiting[] {
+    const { options, totals } = this;
+    totals.schedules++;
+    if (result instanceof EndlessScheduleError) {
+      totals.endless++;
+      options.onEndless(schedule.number, result.message);
+      return [];
+    }
+    add(totals, result);
+    this.corpus.learn(schedule, result.shown);
+    const fresh = this.freshIn(result).map((found) => ({ found, fingerprint: fingerprintOf(found), schedule, result }));
+    for (const { fingerprint } of fresh) this.known.add(fingerprint);
+    this.suspects.push(...fresh.filter(({ found }) => found.blame === 'deployment' || found.blame === 'lease'));
+    options.onSchedule(
+      schedule,
+      result,
+      fresh.map(({ found }) => found),
+    );
+    return fresh;
+  }
+
+  /** Each fingerprint once. */
+  private freshIn({ found }: ScheduleResult): Discovery[] {
+    const fresh = new Map(found.map((one) => [fingerprintOf(one), one]));
+    return [...fresh].filter(([fingerprint]) => !this.known.has(fingerprint)).map(([, one]) => one);
+  }
+
+  /** Of the next schedules each fault that breaks every lock here by itself, with whatever it comes. */
+  private async leaveOut(): Promise<void> {
+    const { worlds, config, topology } = this.options;
+    const onEndless = () => this.totals.endlessShrinking++;
+    for (const { fingerprint, schedule } of this.suspects.splice(0)) {
+      const finds = finder(worlds[0]!, schedule, config, fingerprint, onEndless);
+      const whole = wholeOf(schedule, config);
+      if (await finds({ ...whole, steps: [] })) continue;
+      const { steps } = schedule;
+      // Of several faults it is not known which of them breaks every lock.
+      const alone = steps.length === 1 ? steps[0] : await firstOf(steps, (step) => finds({ ...whole, steps: [step] }));
+      if (alone && mayBeLeftOut(alone)) this.leftOut.add(searchedAs(alone, topology));
+    }
+    this.totals.leftOut = [...this.leftOut];
+  }
+}
+
+/**
+ * Shrinks what was found, each in a world that is free, and has every mistake told once, first the lock's. `told`: what was told
+ * before, to which it adds.
+ */
+async function tellOf(
+  waiting: readonly Waiting[],
+  told: Shown[],
+  totals: HuntTotals,
+  { worlds, config, budget, isStopped, onFinding, onSame }: HuntOptions,
+): Promise<void> {
+  const inOrder = waiting.toSorted((a, b) => byTelling(a.found, b.found));
+  const shown: (Shown & { shrunk: Shrunk })[] = [];
+  let next = 0;
+  const shrinks = async (world: WorldProcess) => {
+    for (let n = next++; n < inOrder.length; n = next++) {
+      const { found, fingerprint, schedule, result } = inOrder[n]!;
+      const asFound = { found, fingerprint, schedule: schedule.number, shows: result.found, isMinimal: false };
+      // What a minimal schedule explains need not be shrunk.
+      const isTold = [...told, ...shown].some((other) => isSameMistake(asFound, other));
+      const part = budget.part(SHRINKING / Math.ceil((inOrder.length - n) / worlds.length));
+      const { shrunk, shows = result.found } = await shrinkFinding(world, schedule, config, fingerprint, {
+        onEndless: () => totals.endlessShrinking++,
+        isStopped: () => isTold || isStopped() || part.isSpent(),
+      });
+      shown[n] = { ...asFound, shows, isMinimal: shrunk.isMinimal, shrunk };
+    }
+  };
+  await Promise.all(worlds.map(shrinks));
+  const fresh = new Map<Shown, NewFinding>();
+  const same = new Map<Shown, Shown>();
+  for (const [n, one] of shown.entries()) {
+    const { found, fingerprint, schedule, shrunk } = one;
+    const first = [...told, ...shown.slice(0, n)].find((other) => isSameMistake(one, other));
+    if (first) {
+      const as = same.get(first) ?? first;
+      same.set(one, as);
+      const beside = fresh.get(as)?.same;
+      if (beside) beside.push(found);
+      else onSame(found, as.fingerprint);
+    } else {
+      const faults = inOrder[n]!.schedule.steps.length;
+      fresh.set(one, { found, fingerprint, schedule, faults, shrunk, same: [] });
+    }
+  }
+  let left = fresh.size;
+  for (const finding of fresh.values()) await onFinding(finding, budget.part(1 / left--));
+  told.push(...fresh.keys());
+}
+
+/**
+ * The fewest faults and the least else of a schedule that still find what it found, and all that this shows; absent: nothing else was
+ * played. `onEndless`: one of the plays did not end.
+ */
+export async function shrinkFinding(
   world: WorldProcess,
   schedule: HuntSchedule,
   config: Omit<RunConfig, 'seed'>,
   fingerprint: string,
   { onEndless, isStopped }: { onEndless(): void; isStopped(): boolean },
-): Promise<Shrunk> {
-  const { clients, keys, timeLimitMs } = config;
-  const finds = async (tried: Shrinkable) => {
+): Promise<{ shrunk: Shrunk; shows?: Discovery[] }> {
+  const shown = new Map<string, Discovery[]>();
+  const finds = finder(world, schedule, config, fingerprint, onEndless, (tried, found) =>
+    shown.set(identityOf(tried), found),
+  );
+  const shrunk = await shrinkSchedule(wholeOf(schedule, config), finds, isStopped);
+  const shows = shown.get(identityOf(shrunk));
+  return { shrunk, ...(shows && { shows }) };
+}
+
+function identityOf({ seed, steps, clients, keys, timeLimitMs, turns }: Shrinkable): string {
+  return JSON.stringify([seed, steps, clients, keys, timeLimitMs, turns]);
+}
+
+/** Nothing of it is less. */
+function wholeOf({ seed, steps }: HuntSchedule, { clients, keys, timeLimitMs }: Omit<RunConfig, 'seed'>): Shrinkable {
+  return { seed, steps, clients, keys: keys.length, timeLimitMs };
+}
+
+/** Whether a schedule that is less finds the same. `onShown`: all that one shows which does. */
+function finder(
+  world: WorldProcess,
+  schedule: HuntSchedule,
+  config: Omit<RunConfig, 'seed'>,
+  fingerprint: string,
+  onEndless: () => void,
+  onShown: (tried: Shrinkable, found: Discovery[]) => void = () => {},
+): (tried: Shrinkable) => Promise<boolean> {
+  return async (tried) => {
     const again = await playInWorld(
       world,
       { ...schedule, seed: tried.seed, steps: tried.steps },
@@ -148,13 +300,12 @@ export function shrinkFinding(
       if (error instanceof UsageError) return undefined;
       throw error;
     });
-    if (!(again instanceof EndlessScheduleError))
-      return again?.found.some((one) => fingerprintOf(one) === fingerprint) === true;
-    onEndless();
-    return false;
+    if (again instanceof EndlessScheduleError) onEndless();
+    if (!again || again instanceof EndlessScheduleError) return false;
+    const does = again.found.some((one) => fingerprintOf(one) === fingerprint);
+    if (does) onShown(tried, again.found);
+    return does;
   };
-  const { seed, steps } = schedule;
-  return shrinkSchedule({ seed, steps, clients, keys: keys.length, timeLimitMs }, finds, isStopped);
 }
 
 /** What is less of a config. */
@@ -224,18 +375,26 @@ export function scheduleOf(
 
 type PlayResult = ScheduleResult | EndlessScheduleError;
 
-/** Results in the order of the schedules; none of those that were not begun when it was stopped. Whoever is free plays the next. */
+/**
+ * Results in the order of the schedules, of the first ones only where it was stopped. Whoever is free plays the next. `onPlayed`: of
+ * each when it is over.
+ */
 export async function playAll(
   worlds: readonly WorldProcess[],
   schedules: readonly HuntSchedule[],
   config: Omit<RunConfig, 'seed'>,
   isStopped: () => boolean = () => false,
-): Promise<(PlayResult | undefined)[]> {
-  const results: (PlayResult | undefined)[] = [];
+  onPlayed: (result: PlayResult) => void = () => {},
+): Promise<PlayResult[]> {
+  const results: PlayResult[] = [];
   let next = 0;
   const plays = async (world: WorldProcess) => {
-    for (let n = next++; n < schedules.length && !isStopped(); n = next++)
-      results[n] = await playInWorld(world, schedules[n]!, config);
+    while (next < schedules.length && !isStopped()) {
+      const n = next++;
+      const result = await playInWorld(world, schedules[n]!, config);
+      results[n] = result;
+      onPlayed(result);
+    }
   };
   await Promise.all(worlds.map(plays));
   return results;
@@ -251,18 +410,6 @@ export function playInWorld(
     if (error instanceof EndlessScheduleError) return error;
     throw error;
   });
-}
-
-/** In the order of telling: by whom it blames, then by class; each fingerprint once. */
-function freshIn({ found }: ScheduleResult, known: ReadonlySet<string>): Discovery[] {
-  const fresh = new Map(found.map((one) => [fingerprintOf(one), one]));
-  return [...fresh]
-    .filter(([fingerprint]) => !known.has(fingerprint))
-    .map(([, one]) => one)
-    .sort(
-      (a, b) =>
-        BLAMES.indexOf(a.blame) - BLAMES.indexOf(b.blame) || CLASSES.indexOf(a.class) - CLASSES.indexOf(b.class),
-    );
 }
 
 function add(totals: HuntTotals, { verdict, virtualMs, holds, strikes, struckHolds }: ScheduleResult): void {

@@ -1,5 +1,7 @@
 /** What CLI and world say to each other of one schedule, and what is found in it. */
 import { fingerprint } from '../../harness/record/facts/fingerprint.js';
+import { BLAMES } from '../../harness/record/schemas/blame.js';
+import { CLASSES } from '../../harness/record/schemas/violation-class.js';
 import type { Plan } from '../../harness/vocabulary/faults.js';
 import type { RunConfig } from '../../harness/vocabulary/run.js';
 import type { BlameName, Results, Violation, ViolationClass } from '../../harness/vocabulary/verdict.js';
@@ -89,6 +91,11 @@ export function discoveriesOf({ checkers }: Pick<Results, 'checkers'>): Discover
 
 export function discoveryOf(checker: string, { class: kind, kind: how, cause, blame, proof }: Violation): Discovery {
   return { checker, class: kind, kind: how, cause: cause.name, blame: blame!.on, sentence: cause.sentence, proof };
+}
+
+/** By whom it blames, then by class. */
+export function byTelling(a: Discovery, b: Discovery): number {
+  return BLAMES.indexOf(a.blame) - BLAMES.indexOf(b.blame) || CLASSES.indexOf(a.class) - CLASSES.indexOf(b.class);
 }
 
 /** Of what a run or a schedule found. */

@@ -50,6 +50,8 @@ export interface Shrunk extends Shrinkable {
   executions: number;
   /** Whether all of it was tried. */
   isMinimal: boolean;
+  /** Where not: whether it was stopped, and did not come to the most executions. */
+  wasStopped: boolean;
 }
 
 type Finds = (tried: Shrinkable) => Promise<boolean>;
@@ -61,7 +63,7 @@ export async function shrinkSchedule(
   isStopped: () => boolean = () => false,
 ): Promise<Shrunk> {
   let executions = 0;
-  let isMinimal = true;
+  let [isMinimal, wasStopped] = [true, false];
   const known = new Map([[JSON.stringify(found), true]]);
   const stillFinds: Finds = async (tried) => {
     const key = JSON.stringify(tried);
@@ -70,6 +72,7 @@ export async function shrinkSchedule(
     // What was not tried does not find it, as far as anybody knows: so shrinking comes to its end.
     if (executions >= MOST_EXECUTIONS || isStopped()) {
       isMinimal = false;
+      wasStopped = executions < MOST_EXECUTIONS;
       return false;
     }
     executions++;
@@ -82,7 +85,7 @@ export async function shrinkSchedule(
     const smaller = await rounded(await inSmallerNumbers(left, stillFinds), stillFinds);
     // Beside what is less by now something may be left out that could not be before.
     left = await withoutWhatIsNotNeeded(smaller, stillFinds);
-    if (isSame(left, smaller)) return { ...left, executions, isMinimal };
+    if (isSame(left, smaller)) return { ...left, executions, isMinimal, wasStopped };
   }
 }
 

@@ -5,7 +5,10 @@
 import { createRandom } from '../../../harness/runtimes/random.js';
 import type { RunConfig } from '../../../harness/vocabulary/run.js';
 import type { Random } from '../../../harness/vocabulary/time.js';
-import { type Discovery, fingerprintOf, type ScheduleResult } from '../schedule.js';
+import type { Budget } from '../budget.js';
+import type { NewFinding } from '../hunt.js';
+import { isSameMistake, type Shown } from '../one-mistake.js';
+import { byTelling, type Discovery, fingerprintOf, type ScheduleResult } from '../schedule.js';
 import { EndlessScheduleError, type WorldProcess } from '../world-process.js';
 import { areDependent, type OrderAction } from './actions.js';
 import type { OrderBound } from './bound.js';
@@ -15,6 +18,8 @@ import { type Branch, branchesOf, ordersOf, ROOT, TreeEstimate } from './explore
 /** Descents by chance: no more than so many, and no more than that part of what there seems to be. */
 const MOST_DESCENTS = 64;
 const DESCENTS_OF_ALL = 1 / 4;
+/** Of the time that there is, as a part of 1: what the estimate may take. */
+const ESTIMATE = 1 / 10;
 
 export interface ExhaustOptions {
   worlds: readonly WorldProcess[];
@@ -22,19 +27,28 @@ export interface ExhaustOptions {
   bound: OrderBound;
   /** False: orders of what is independent are played, too, to see that this tells nothing new. */
   isReduced: boolean;
-  goesOn(): boolean;
+  budget: Budget;
+  isStopped(): boolean;
   /** About how many courses there are. */
   onEstimate(courses: number): void;
   /** Of every course that was played to its end and is not one of the estimate's. */
   onCourse(played: OrderPlayed, result: ScheduleResult): void;
-  onFinding(found: Discovery, fingerprint: string, played: OrderPlayed, courses: number): Promise<void>;
+  /** Of every mistake that is new. `world`: the one that showed it, which is free until this resolves. */
+  onFinding(finding: FoundInCourse, played: OrderPlayed, world: WorldProcess): Promise<void>;
+  /** Of what is the same mistake as one that `onFinding` had of before (its fingerprint). */
+  onSame(found: Discovery, as: string): void;
   /** Now and then. */
   onProgress(totals: ExhaustTotals): void;
 }
 
+/** `schedule`: how many had been played to their ends, the estimate's among them. `same`: what else it shows of the same mistake. */
+export type FoundInCourse = Pick<NewFinding, 'found' | 'fingerprint' | 'schedule' | 'same'>;
+
 export interface ExhaustTotals {
-  /** Played to their ends. */
+  /** Played to their ends, beside the estimate's. */
   courses: number;
+  /** The estimate's that were played to their ends; the search plays them again, each in its turn. */
+  descents: number;
   /** Begun, and left where another course had the rest. */
   cut: number;
   /** Branches that were not played yet. */
@@ -54,10 +68,13 @@ export interface ExhaustTotals {
 type Task = Branch<OrderAction> & { faults: number };
 
 export async function exhaust(options: ExhaustOptions): Promise<ExhaustTotals> {
-  const { worlds, bound, goesOn, isReduced } = options;
+  const { worlds, bound, budget, isStopped, isReduced } = options;
+  const goesOn = () => !isStopped() && !budget.isSpent();
   const known = new Set<string>();
+  const told: Shown[] = [];
   const totals: ExhaustTotals = {
     courses: 0,
+    descents: 0,
     cut: 0,
     left: 1,
     endless: 0,
@@ -70,18 +87,35 @@ export async function exhaust(options: ExhaustOptions): Promise<ExhaustTotals> {
   };
   /** One world keeps what is found while others go on; what it keeps comes one after the other. */
   let keeping = Promise.resolve();
-  const takes = async ({ found, order }: ScheduleResult) => {
-    for (const one of found) {
-      const fingerprint = fingerprintOf(one);
+  const takes = async ({ found: shows, order }: ScheduleResult, world: WorldProcess) => {
+    const schedule = totals.courses + totals.descents;
+    const fresh: FoundInCourse[] = [];
+    for (const found of shows.toSorted(byTelling)) {
+      const fingerprint = fingerprintOf(found);
       if (known.has(fingerprint)) continue;
       known.add(fingerprint);
-      keeping = keeping.then(() => options.onFinding(one, fingerprint, order!, totals.courses));
+      const shown = { found, fingerprint, schedule, shows, isMinimal: false };
+      const as = told.find((other) => isSameMistake(shown, other));
+      const beside = as && fresh.find((one) => one.fingerprint === as.fingerprint);
+      if (beside) beside.same.push(found);
+      else if (as) keeping = keeping.then(() => options.onSame(found, as.fingerprint));
+      else {
+        told.push(shown);
+        fresh.push({ found, fingerprint, schedule, same: [] });
+      }
     }
+    for (const one of fresh) keeping = keeping.then(() => options.onFinding(one, order!, world));
     await keeping;
   };
   const play = (world: WorldProcess, request: OrderRequest) => playCourse(world, options.config, request);
 
-  totals.estimate = await estimated(worlds, bound, isReduced, play, takes, goesOn);
+  const forEstimate = budget.part(ESTIMATE);
+  const isEstimated = () => isStopped() || forEstimate.isSpent();
+  const onDescent = async (result: ScheduleResult, world: WorldProcess) => {
+    totals.descents++;
+    await takes(result, world);
+  };
+  totals.estimate = await estimated(worlds, { bound, isReduced }, play, onDescent, isEstimated);
   options.onEstimate(totals.estimate);
 
   // Those with fewer faults first; of these any, since neighbours show the same things, and a mistake should be found early.
@@ -124,7 +158,7 @@ export async function exhaust(options: ExhaustOptions): Promise<ExhaustTotals> {
             }
             totals.virtualMs += result.virtualMs;
             options.onCourse(order!, result);
-            await takes(result);
+            await takes(result, world);
           }
         }
       } finally {
@@ -160,20 +194,20 @@ function faultsSince({ prefix: before }: Task, { prefix }: Branch<OrderAction>, 
 
 async function estimated(
   worlds: readonly WorldProcess[],
-  bound: OrderBound,
-  isReduced: boolean,
+  what: Pick<OrderRequest, 'bound' | 'isReduced'>,
   play: (world: WorldProcess, request: OrderRequest) => Promise<ScheduleResult | undefined>,
-  takes: (result: ScheduleResult) => Promise<void>,
-  goesOn: () => boolean,
+  onDescent: (result: ScheduleResult, world: WorldProcess) => Promise<void>,
+  isOver: () => boolean,
 ): Promise<number> {
   const tree = new TreeEstimate();
   let begun = 0;
   const descends = async (world: WorldProcess) => {
-    while (goesOn() && begun < MOST_DESCENTS && (tree.size === 0 || begun < DESCENTS_OF_ALL * tree.size)) {
-      const result = await play(world, { ...ROOT, bound, isReduced, descent: begun++ });
+    while (begun < MOST_DESCENTS && (tree.size === 0 || begun < DESCENTS_OF_ALL * tree.size)) {
+      if (isOver()) return;
+      const result = await play(world, { ...ROOT, ...what, descent: begun++ });
       if (!result) continue;
       tree.add(result.order!.choices);
-      if (!result.order!.isCut) await takes(result);
+      if (!result.order!.isCut) await onDescent(result, world);
     }
   };
   await Promise.all(worlds.map(descends));

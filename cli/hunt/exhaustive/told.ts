@@ -2,8 +2,9 @@
 import { count, plural } from '../../../harness/record/facts/words.js';
 import type { RunConfig } from '../../../harness/vocabulary/run.js';
 import type { FailOn } from '../../../harness/vocabulary/verdict.js';
+import type { Budget } from '../budget.js';
 import { failsBy, isOpen } from '../failing.js';
-import type { NewFinding } from '../hunt.js';
+import type { HuntOptions, NewFinding } from '../hunt.js';
 import type { Discovery } from '../schedule.js';
 import type { WorldProcess } from '../world-process.js';
 import { EXHAUSTED_FAULTS } from './actions.js';
@@ -18,8 +19,12 @@ export interface ToldOptions {
   bound: OrderBound;
   isReduced: boolean;
   onCourse: ExhaustOptions['onCourse'];
-  goesOn(): boolean;
-  onFinding(finding: NewFinding): Promise<void>;
+  budget: Budget;
+  isStopped(): boolean;
+  /** As in `HuntOptions`. */
+  onSame: HuntOptions['onSame'];
+  /** `world`: it is free until this resolves. */
+  onFinding(finding: NewFinding, world: WorldProcess): Promise<void>;
   say(line: string): void;
   /** Since it began. */
   seconds(): number;
@@ -27,7 +32,7 @@ export interface ToldOptions {
 
 /** Tells as it goes; resolves with what was played. */
 export async function exhaustAndTell(options: ToldOptions): Promise<ExhaustTotals> {
-  const { worlds, config, bound, isReduced, onCourse, goesOn, say, seconds } = options;
+  const { worlds, config, bound, isReduced, onCourse, budget, isStopped, say, seconds } = options;
   const { clients, keys, timeLimitMs, seed } = config;
   let toldAt = 0;
   say(
@@ -39,20 +44,19 @@ export async function exhaustAndTell(options: ToldOptions): Promise<ExhaustTotal
     bound,
     isReduced,
     onCourse,
-    goesOn,
+    budget,
+    isStopped,
     onEstimate: (courses) => {
       toldAt = seconds();
       say(`about ${plural(courses, 'schedule')}, by descents at random (rare long ones make it more)`);
     },
-    onFinding: (found, fingerprint, { course, faults }, courses) =>
-      options.onFinding({
-        found,
-        fingerprint,
-        schedule: courses,
-        faults,
-        shrunk: { seed, steps: [], clients, keys: keys.length, timeLimitMs, executions: 0, isMinimal: true },
-        order: { ...bound, course: course.map(({ id }) => id) },
-      }),
+    onFinding: ({ found, fingerprint, schedule, same }, { course, faults }, world) => {
+      const whole = { seed, steps: [], clients, keys: keys.length, timeLimitMs };
+      const shrunk = { ...whole, executions: 0, isMinimal: true, wasStopped: false };
+      const order = { ...bound, course: course.map(({ id }) => id) };
+      return options.onFinding({ found, fingerprint, schedule, faults, shrunk, same, order }, world);
+    },
+    onSame: options.onSame,
     onProgress: ({ courses, left }) => {
       if (seconds() - toldAt < PROGRESS_EVERY_S) return;
       toldAt = seconds();
@@ -64,7 +68,7 @@ export async function exhaustAndTell(options: ToldOptions): Promise<ExhaustTotal
 }
 
 function summaryOf(totals: ExhaustTotals, { clients }: RunConfig, bound: OrderBound, seconds: number): string {
-  const { courses, cut, left, endless, undecided, why, estimate, saved, isExhausted } = totals;
+  const { courses, descents, cut, left, endless, undecided, why, estimate, saved, isExhausted } = totals;
   const played = `${plural(courses, 'schedule')} in ${seconds.toFixed(1)} s`;
   const others = [
     ...(cut > 0 ? [`${count(cut)} begun and left where another had the rest`] : []),
@@ -75,7 +79,8 @@ function summaryOf(totals: ExhaustTotals, { clients }: RunConfig, bound: OrderBo
   ].join(', ');
   if (!isExhausted) {
     const most = Math.max(estimate, courses + left);
-    return [`not exhausted, ${count(courses)} of about ${count(most)} (${seconds.toFixed(1)} s)`, others]
+    const estimating = descents > 0 ? `${count(descents)} more for the estimate` : '';
+    return [`not exhausted, ${count(courses)} of about ${count(most)} (${seconds.toFixed(1)} s)`, estimating, others]
       .filter(Boolean)
       .join('; ');
   }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { commandIn, commandToReproduce, shownPath } from '../../../../cli/common/reproduce.js';
+import { commandIn, commandToReproduce, huntUpTo, shownPath } from '../../../../cli/common/reproduce.js';
 
 test.each([
   ['the seed that was drawn', ['--topology', 'sentinel'], '--topology sentinel --seed 7'],
@@ -10,6 +10,11 @@ test.each([
   ['what a shell would take apart', ['--lock', 'cmd:python3 a.py'], "--lock 'cmd:python3 a.py' --seed 7"],
 ])('the command that repeats one run: %s', (_, argv, again) => {
   expect(commandToReproduce(argv, 7)).toBe(`npm run torture -- ${again}`);
+});
+
+test('the command that hunts again up to a schedule has no end in time', () => {
+  const argv = ['hunt', '--lock', 'x', '--for', '15s', '--seed=3', '--runs', '500', '--shard', '1/2'];
+  expect(huntUpTo(argv, 7, 9)).toBe('npm run torture -- hunt --lock x --shard 1/2 --seed 7 --runs 9');
 });
 
 test.each([

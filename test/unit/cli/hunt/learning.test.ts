@@ -1,5 +1,6 @@
 /** The search itself, with worlds that play nothing: what they find is a function of the schedule. */
 import { expect, test } from 'vitest';
+import { Budget } from '../../../../cli/hunt/budget.js';
 import { Corpus } from '../../../../cli/hunt/corpus.js';
 import { type HuntOptions, hunt } from '../../../../cli/hunt/hunt.js';
 import type { HuntSchedule } from '../../../../cli/hunt/hunt-schedule.js';
@@ -58,10 +59,11 @@ async function played(
     topology,
     faults: ['pause', 'delay', 'kill'],
     endMs: END_MS,
-    goesOn: () => true,
+    budget: Budget.of(undefined, () => 0),
     isStopped,
     onSchedule: (schedule, { digest }) => all.push({ schedule, digest }),
     onFinding,
+    onSame() {},
     onEndless: () => {},
   };
   await hunt(options);
@@ -109,7 +111,7 @@ test('once it is stopped no schedule is begun, and those that were played count'
 
 test("of what one schedule finds the lock's mistakes are told first, then unexplained, deployment and lease, each by class", async () => {
   const what = (blame: Discovery['blame'], of: Discovery['class']): Discovery => ({
-    ...{ checker: 'any', class: of, kind: 'some', cause: 'some', blame, sentence: '', proof: '' },
+    ...{ checker: 'any', class: of, kind: 'some', cause: `${blame} ${of}`, blame, sentence: '', proof: '' },
   });
   const found = [
     what('lease', 'stale'),
