@@ -1,6 +1,7 @@
 /** Which of the exchanges on a key are told: those that a grant, a renewal or a release is made of. */
 import type { Exchange } from '../../harness/record/facts/exchanges.js';
 import { OP, OUTCOME } from '../../harness/record/history-table.js';
+import type { Violation } from '../../harness/vocabulary/verdict.js';
 import type { ReportInput } from '../input.js';
 import { wasRefused } from './words.js';
 
@@ -56,6 +57,20 @@ export function operationsOn(
     });
   }
   return found;
+}
+
+/** The grants of the holds that something is about, also where one needed no message, or one that is not about the key. */
+export function grantsOf(
+  { holds }: Pick<Violation, 'holds'>,
+  operations: readonly ToldOperation[],
+  hostOf: ReadonlyMap<string, string>,
+): ToldOperation[] {
+  return holds.flatMap((hold) => {
+    const host = hostOf.get(hold.client) ?? hold.client;
+    return operations.filter(
+      (one) => one.op === OP.acquire && one.outcome === OUTCOME.ok && one.host === host && one.untilNs === hold.fromNs,
+    );
+  });
 }
 
 export interface Kept {

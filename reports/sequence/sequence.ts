@@ -14,8 +14,16 @@ import type { ReportInput } from '../input.js';
 import type { Story } from '../story/story.js';
 import type { Entry, Way } from './entry.js';
 import { endsOf, expiriesOf, notesOf } from './notes.js';
-import { exchangeEndNs, operationsOn, REACH_BACK_NS, selected, type ToldSpan } from './selection.js';
-import { answerInWords, argumentsInWords, namesOfOwners, type OwnerNames } from './words.js';
+import { exchangeEndNs, grantsOf, operationsOn, REACH_BACK_NS, selected, type ToldSpan } from './selection.js';
+import {
+  answerInWords,
+  argumentsInWords,
+  listOfAtMost,
+  namesOfOwners,
+  type OwnerNames,
+  scriptInWords,
+  scriptsIn,
+} from './words.js';
 
 export interface Sequence {
   /** Columns: clients first. */
@@ -38,8 +46,6 @@ const MS = 1e6;
 const AFTERWARDS_NS = 5 * MS;
 /** A message that is on its way for longer than this has been delayed by something. */
 const USUAL_NS = MS;
-/** Of a script's. */
-const MOST_COMMANDS = 4;
 /** More would not be read. */
 const MOST_ENTRIES = 120;
 
@@ -49,16 +55,21 @@ export function sequenceOf(input: ReportInput, story: Story, violation: Violatio
   if (messages === undefined) return undefined;
   const hostOf = hostsOfClients(input);
   const clientHosts = new Set(hostOf.values());
-  const owners = namesOfOwners(exchangesOf(messages, (host) => clientHosts.has(host)));
-  const about = exchangesOf(messages, (host) => clientHosts.has(host)).filter(({ argv }) =>
-    argv.some((arg) => arg.includes(violation.key)),
-  );
+  const exchanges = exchangesOf(messages, (host) => clientHosts.has(host));
+  const owners = namesOfOwners(exchanges);
+  const scripts = scriptsIn(exchanges);
+  const about = exchanges.filter(({ argv }) => argv.some((arg) => arg.includes(violation.key)));
   const operations = operationsOn(input, violation.key, hostOf);
   const window = windowOf(violation);
   const { kept, refused } = selected(about, operations, window);
   if (kept.length === 0) return undefined;
-  const told = new Set(kept.map(({ operation }) => operation).filter((one) => one !== undefined));
-  const fromNs = Math.min(window.fromNs, ...kept.map(({ exchange }) => exchange.request.sentNs));
+  const grants = grantsOf(violation, operations, hostOf);
+  const told = new Set([...kept.flatMap(({ operation }) => operation ?? []), ...grants]);
+  const fromNs = Math.min(
+    window.fromNs,
+    ...kept.map(({ exchange }) => exchange.request.sentNs),
+    ...grants.map(({ untilNs }) => untilNs),
+  );
   const untilNs = Math.max(window.untilNs, ...kept.map(({ exchange }) => exchangeEndNs(exchange, window.untilNs)));
   const clients = [
     ...new Set([
@@ -70,19 +81,22 @@ export function sequenceOf(input: ReportInput, story: Story, violation: Violatio
   const hosts = [...clients.sort(byName), ...servers.sort(byName)];
   const inside = (ns: number) => ns >= fromNs && ns <= untilNs;
   const entries = [
-    ...kept.flatMap(({ exchange }) => messagesOf(exchange, input, owners)),
+    ...kept.flatMap(({ exchange }) => messagesOf(exchange, input, owners, scripts)),
     ...[...told].flatMap((operation) => notesOf(operation, violation)),
     ...expiriesOf(story, violation, servers, { fromNs, untilNs }, owners),
     ...faultNotes(story, hosts, hostOf).filter(({ atNs }) => inside(atNs)),
     ...endsOf(violation, hostOf).filter(({ atNs }) => inside(atNs)),
   ];
   const sorted = entries.sort((a, b) => a.atNs - b.atNs);
-  const cut = sorted.slice(-MOST_ENTRIES);
-  const untold = [
+  // However much is said in between, both grants stand in it.
+  const isGrant = (entry: Entry) => entry.kind === 'note' && entry.tone === 'hold';
+  const untold = sorted.slice(0, -MOST_ENTRIES).filter((entry) => !isGrant(entry)).length;
+  const cut = sorted.filter((entry, n) => n >= sorted.length - MOST_ENTRIES || isGrant(entry));
+  const leftOut = [
     refused > 0
       ? `${plural(refused, 'try', 'tries')} that ${refused === 1 ? 'was' : 'were'} refused at once`
       : undefined,
-    sorted.length > cut.length ? `the first ${plural(sorted.length - cut.length, 'line')}` : undefined,
+    untold > 0 ? `the first ${plural(untold, 'line')}` : undefined,
   ].filter((one) => one !== undefined);
   return {
     hosts,
@@ -92,7 +106,7 @@ export function sequenceOf(input: ReportInput, story: Story, violation: Violatio
     fromNs: Math.min(fromNs, cut[0]!.atNs),
     untilNs: Math.max(untilNs, cut.at(-1)!.atNs),
     struck: struckHosts(story, hosts, hostOf, { fromNs, untilNs }),
-    ...(untold.length > 0 && { leftOut: untold.join(', and ') }),
+    ...(leftOut.length > 0 && { leftOut: leftOut.join(', and ') }),
   };
 }
 
@@ -114,18 +128,23 @@ function windowOf(violation: Violation): ToldSpan {
   return { fromNs: Math.min(...moments), untilNs: endNs + AFTERWARDS_NS };
 }
 
-function messagesOf(exchange: Exchange, input: ReportInput, owners: OwnerNames): Entry[] {
+function messagesOf(
+  exchange: Exchange,
+  input: ReportInput,
+  owners: OwnerNames,
+  scripts: ReadonlyMap<string, string>,
+): Entry[] {
   const { client, server, argv, request, answer } = exchange;
+  const ran = commandsOfScript(exchange, input);
   const there: Entry = {
     kind: 'message',
     atNs: request.sentNs,
     from: client,
     to: server,
-    text: argumentsInWords(argv, owners),
+    text: argumentsInWords(argv, owners, scriptInWords(argv, ran, scripts)),
     way: wayOf(request),
   };
   if (!answer) return [there];
-  const ran = commandsOfScript(exchange, input, owners);
   const text = answerInWords(answer.value, owners);
   return [
     there,
@@ -134,7 +153,13 @@ function messagesOf(exchange: Exchange, input: ReportInput, owners: OwnerNames):
       atNs: answer.message.sentNs,
       from: server,
       to: client,
-      text: ran.length > 0 ? `${text}  (ran ${ranInWords(ran)})` : text,
+      text:
+        ran.length > 0
+          ? `${text}  (ran ${listOfAtMost(
+              ran.map((command) => argumentsInWords(command, owners)),
+              '; ',
+            )})`
+          : text,
       way: wayOf(answer.message),
     },
   ];
@@ -156,29 +181,18 @@ function wayOf({ sentNs, arrivedNs, heldNs, resentNs, isLost }: Message): Way {
   return longNs > USUAL_NS ? { arrivedNs, trouble: `${duration(longNs)} on its way` } : { arrivedNs };
 }
 
-/** Of a long script only some are told. */
-function ranInWords(ran: readonly string[]): string {
-  const more = ran.length - MOST_COMMANDS;
-  return [...ran.slice(0, MOST_COMMANDS), ...(more > 0 ? [`and ${more} more`] : [])].join('; ');
-}
-
 /** A server's clock, in which its commands are stamped, is told to a fraction of a microsecond. */
 const STAMP_ERROR_NS = 2e3;
 
 /** What a script called, as the server itself tells. */
-function commandsOfScript(
-  { server, answer }: Exchange,
-  { observations, history }: ReportInput,
-  owners: OwnerNames,
-): string[] {
+function commandsOfScript({ server, answer }: Exchange, { observations, history }: ReportInput): (readonly string[])[] {
   const run = history.rare.find((event) => event.type === 'run');
   if (!answer || run === undefined) return [];
   const atNs = answer.message.sentNs;
-  const found: string[] = [];
+  const found: (readonly string[])[] = [];
   for (const [, one] of observations.commands(atNs - MS, atNs + 50 * MS)) {
     const ranNs = (one.serverWallMs - run.epochWallMs) * MS;
-    if (one.node === server && one.source === 'lua' && Math.abs(ranNs - atNs) <= STAMP_ERROR_NS)
-      found.push(argumentsInWords(one.argv, owners));
+    if (one.node === server && one.source === 'lua' && Math.abs(ranNs - atNs) <= STAMP_ERROR_NS) found.push(one.argv);
   }
   return found;
 }

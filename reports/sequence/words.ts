@@ -1,4 +1,5 @@
 /** Requests and answers in the words of a sequence: whose an owner's value is stands before it, and nothing is long. */
+import { createHash } from 'node:crypto';
 import type { Exchange } from '../../harness/record/facts/exchanges.js';
 import type { RespValue } from '../../harness/record/facts/resp.js';
 import { visible } from '../../harness/record/schemas/foreign-text.js';
@@ -32,12 +33,51 @@ function valuesOf(argv: readonly string[]): readonly string[] {
   return isScript(argv) ? argv.slice(3 + (Number(argv[2]) || 0)) : argv.slice(2);
 }
 
-export function argumentsInWords(argv: readonly string[], owners: OwnerNames): string {
+/** `script`: of one that runs a script, what that is (`scriptInWords`). */
+export function argumentsInWords(argv: readonly string[], owners: OwnerNames, script?: string): string {
   const [name = '', ...rest] = argv;
   if (!isScript(argv)) return [name.toUpperCase(), ...rest.map((one) => owners.named(one))].join(' ');
-  const [script = '', count, ...others] = rest;
-  const which = name.toLowerCase().startsWith('evalsha') ? script.slice(0, SHOWN) : `${script.length} characters`;
-  return [`${name.toUpperCase()} (${visible(which)})`, count, ...others.map((one) => owners.named(one))].join(' ');
+  const [, count, ...others] = rest;
+  const which = script ?? scriptInWords(argv, [], new Map());
+  return [`${name.toUpperCase()} (${which})`, count, ...others.map((one) => owners.named(one))].join(' ');
+}
+
+/**
+ * What a script is by the commands that it ran; where nobody knows them, by its first words, and where nobody knows these, by its
+ * hash. `texts`: scripts by their hashes.
+ */
+export function scriptInWords(
+  [name = '', script = '']: readonly string[],
+  ran: readonly (readonly string[])[],
+  texts: ReadonlyMap<string, string>,
+): string {
+  const commands = ran.map(([command = '']) => visible(command.toUpperCase()));
+  if (commands.length > 0) return `runs ${listOfAtMost(commands, ', ')}`;
+  const isHash = name.toLowerCase().startsWith('evalsha');
+  const text = isHash ? texts.get(script.toLowerCase()) : script;
+  return text === undefined
+    ? visible(script.slice(0, SHOWN))
+    : `"${shortened(text.replace(COMMENTS, '').trim().replaceAll(/\s+/g, ' '))}"`;
+}
+
+/** At a script's begin. */
+const COMMENTS = /^(\s*--[^\n]*\n)+/;
+
+/** Of what clients sent whole, to be called by its hash later. */
+export function scriptsIn(exchanges: readonly Exchange[]): Map<string, string> {
+  const texts = exchanges.flatMap(({ argv: [name = '', first = '', second = ''] }) => {
+    if (/^eval(_ro)?$/i.test(name)) return [first];
+    return /^script$/i.test(name) && /^load$/i.test(first) ? [second] : [];
+  });
+  return new Map([...new Set(texts)].map((text) => [createHash('sha1').update(text, 'latin1').digest('hex'), text]));
+}
+
+/** A script may run any number of them. */
+const MOST_COMMANDS = 4;
+
+export function listOfAtMost(commands: readonly string[], separator: string): string {
+  const more = commands.length - MOST_COMMANDS;
+  return [...commands.slice(0, MOST_COMMANDS), ...(more > 0 ? [`and ${more} more`] : [])].join(separator);
 }
 
 function isScript([name = '']: readonly string[]): boolean {

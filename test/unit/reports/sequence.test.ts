@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { holdsOf } from '../../../harness/record/facts/holds.js';
 import { historyOf } from '../../../harness/record/history-table.js';
@@ -155,13 +156,13 @@ test('a violation is told message by message, back to the grant whose release di
     '   0.100300 c1       is granted lock:0, lease until 0.200000 s',
     '            … 49.7 ms',
     '   0.150000 c1       begins to release lock:0',
-    '   0.150000 c1 → r1  EVAL (8 characters) 1 lock:0 c1:1111aa…  [80 ms on its way]',
+    '   0.150000 c1 → r1  EVAL (runs DEL) 1 lock:0 c1:1111aa…  [80 ms on its way]',
     '            … 60 ms',
     '   0.210000 c2 → r1  SET lock:0 c2:2222cc… PX 100 NX',
     '   0.210100 r1 → c2  OK',
     '   0.210300 c2       is granted lock:0, lease until 0.310000 s',
     '            … 19.7 ms',
-    '   0.230000 c1 ⇢ r1  comes: EVAL (8 characters) 1 lock:0 c1:1111aa…',
+    '   0.230000 c1 ⇢ r1  comes: EVAL (runs DEL) 1 lock:0 c1:1111aa…',
     '   0.230000 r1 → c1  1  (ran DEL lock:0)',
     '   0.230300 c1       release: done',
     '            … 9.7 ms',
@@ -172,6 +173,47 @@ test('a violation is told message by message, back to the grant whose release di
     '   0.245000 c3 → r1  GET lock:0'.replace('   0', '!  0'),
     '   0.245100 r1 ✕ c3  "c3:3333ee…"  [lost, and its connection with it]',
   ]);
+});
+
+const linesOf = (of: ReportInput) => messagesText(of, [violation])!.trimEnd().split('\n').slice(1);
+
+test('both grants are told, also where one needed no message about the key', () => {
+  const silent = messages.filter((one) => one.connection !== 2);
+  const told = linesOf({ ...input, messages: silent });
+  expect(told).toContain('   0.210300 c2       is granted lock:0, lease until 0.310000 s');
+  expect(told).toContain('!  0.240300 c3       is granted lock:0, lease until 0.340000 s');
+  // Nor where so much is said after it that the first lines are left out.
+  const many = Array.from({ length: 200 }, (_, n) => [
+    sent('c3>r1', 240.5 + n / 100, asked('GET', 'lock:0')),
+    sent('r1>c3', 240.5 + n / 100, bulk('3333eeeeffff')),
+  ]).flat();
+  const cut = linesOf({ ...input, messages: [...messages.slice(0, 10), ...many] });
+  expect(cut[0]).toBe('   0.210300 c2       is granted lock:0, lease until 0.310000 s');
+  expect(cut).toContain('!  0.240300 c3       is granted lock:0, lease until 0.340000 s');
+  expect(cut.at(-1)).toMatch(/^ {2}left out: .*the first \d+ lines$/);
+});
+
+test('a script is told by the commands that it ran, else by its first words, and where these are unknown by its hash', () => {
+  const text = "-- Releases.\nif redis.call('get', KEYS[1]) == ARGV[1] then\n  return redis.call('del', KEYS[1])\nend";
+  const hash = createHash('sha1').update(text).digest('hex');
+  const requests = (of: Message[], observations = observationsOf([])) =>
+    linesOf({ ...input, observations, messages: of }).filter((line) => line.includes('→ r1  EVAL'));
+  const by = (...argv: string[]) => messages.with(4, sent('c1>r1', 150, asked(...argv, '1', 'lock:0', MINE)));
+  const words = `EVAL ("if redis.call('get', KEYS[1]) == ARGV[1] then r…") 1 lock:0 c1:1111aa…`;
+  expect(requests(by('EVAL', text))).toEqual([`   0.150000 c1 → r1  ${words}`]);
+  const loaded = [sent('c2>r1', 90, asked('SCRIPT', 'LOAD', text)), sent('r1>c2', 90.1, bulk(hash))];
+  const short = words.replace('EVAL', 'EVALSHA');
+  expect(requests([...loaded, ...by('EVALSHA', hash)])).toEqual([`   0.150000 c1 → r1  ${short}`]);
+  expect(requests(by('EVALSHA', hash))).toEqual([
+    `   0.150000 c1 → r1  EVALSHA (${hash.slice(0, 6)}) 1 lock:0 c1:1111aa…`,
+  ]);
+  const ran = observationsOf(
+    ['get', 'pttl', 'get', 'exists', 'del'].map((name) => ({
+      ...{ atNs: 231 * MS, node: 'r1', type: 'command', serverWallMs: EPOCH_WALL_MS + 230, source: 'lua' },
+      ...{ client: 'c1', argv: [name, 'lock:0'] },
+    })),
+  );
+  expect(requests(messages, ran)[0]).toContain('EVAL (runs GET, PTTL, GET, EXISTS, and 1 more) 1 lock:0');
 });
 
 test('a try that was refused is counted, not told', () => {
