@@ -28,6 +28,7 @@ import { addRunFlags, configOptions, LEAST_TIME_LIMIT_MS, parseRunFlags, type Ru
 import { serverOptions } from '../run/machine-flags.js';
 import { EXHAUSTED_FAULTS } from './exhaustive/actions.js';
 import { EXHAUSTED_WORKLOADS, type OrderBound } from './exhaustive/bound.js';
+import { CLEAN_START_MS } from './schedule.js';
 
 type Shared =
   | 'lock'
@@ -116,6 +117,11 @@ const SHOWN: Readonly<Record<string, string>> = {
 };
 const DEFAULT_FOR_MS = 60_000;
 
+/** `3.5s` */
+function seconds(ms: number): string {
+  return `${ms / 1e3}s`;
+}
+
 /** Adds every flag of `hunt`. */
 export function addHuntFlags(command: Command): Command {
   command.addOption(
@@ -150,9 +156,15 @@ export function addHuntFlags(command: Command): Command {
     new Option('--confirm <n>', 'play what is found on real servers, too, so many times').argParser(
       wholeNumberIn(1, 1_000),
     ),
-    new Option('--time-limit <duration>', 'virtual time of a schedule, 0.2 s of warm-up included')
+    new Option(
+      '--time-limit <duration>',
+      `virtual time of a schedule, at least ${seconds(LEAST_TIME_LIMIT_MS)}, ${seconds(CLEAN_START_MS)} of warm-up included`,
+    )
       .argParser(durationMs)
-      .default(HERE.timeLimit, '3.5s; at least 1.5s and two leases, or two of the longest holds'),
+      .default(
+        HERE.timeLimit,
+        `${seconds(HERE.timeLimit)}, or ${seconds(BESIDE_LEASES_MS)} and two leases (or two of the longest holds) if that is more`,
+      ),
     new Option('--faults <list>', `what schedules are made of: ${SEARCHED.join(', ')}; or none`).default(
       SEARCHED_BY_DEFAULT.join(','),
       `${SEARCHED_BY_DEFAULT.join(',')}, and power-cut and slow-disk where --persistence is aof-...: a server's clock that is moved breaks nearly every lock`,
@@ -261,7 +273,7 @@ export function askHunt(typed: HuntFlags, where: { argv: readonly string[]; cwd:
   );
   if (flags.timeLimit < LEAST_TIME_LIMIT_MS)
     throw new UsageError(
-      `--time-limit must be at least ${LEAST_TIME_LIMIT_MS} ms: a fault and what comes of it take some time`,
+      `--time-limit must be at least ${seconds(LEAST_TIME_LIMIT_MS)}: a fault and what comes of it take some time`,
     );
   const named = where.given('faults') || bound ? flags.faults : searchedByDefault(flags.persistence).join(',');
   const faults = named === 'none' ? [] : named.split(',').map((name) => name.trim());

@@ -38,6 +38,8 @@ export interface BundleContext {
   own?: string;
   /** Packages go into the bundle, too, because where the lock will run they are not. */
   withPackages?: boolean;
+  /** What a native add-on cannot be where packages go in, as in "cannot ...". */
+  addOnsCannot?: string;
 }
 
 const LOADERS: Record<string, Loader> = {
@@ -161,7 +163,7 @@ function toolFor({ own, clientMain }: Omit<BundleContext, 'outFolder'>): string 
 }
 
 function leavePackagesWhereTheyAre(context: Omit<BundleContext, 'outFolder'>): Plugin {
-  const { clientMain, withPackages = false } = context;
+  const { clientMain, withPackages = false, addOnsCannot = 'be put into a container' } = context;
   const tool = toolFor(context);
   const asked = Symbol('asked by this plugin');
   return {
@@ -169,8 +171,7 @@ function leavePackagesWhereTheyAre(context: Omit<BundleContext, 'outFolder'>): P
     setup(build) {
       build.onResolve({ filter: /\.node$/ }, ({ path, resolveDir, kind }) => {
         if (!path.startsWith('.') && !isAbsolute(path)) return undefined;
-        if (withPackages)
-          return { errors: [{ text: `${path} is a native add-on, which cannot be put into a container` }] };
+        if (withPackages) return { errors: [{ text: `${path} is a native add-on, which cannot ${addOnsCannot}` }] };
         return leftOutside(resolve(resolveDir, path), kind);
       });
       build.onResolve({ filter: /^[^./]/ }, async (args: OnResolveArgs): Promise<OnResolveResult | undefined> => {

@@ -67,6 +67,7 @@ export async function putLockModule(
     node: process.execPath,
     // Every client has them for itself, too, as processes have; and their clocks are to be the world's.
     withPackages: true,
+    addOnsCannot: `be played in virtual time: what it does besides JavaScript happens in real time; ${remedy}`,
   });
   if (source.kind === 'command') throw refused();
   if (source.note !== undefined) say(source.note);

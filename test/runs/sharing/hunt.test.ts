@@ -414,7 +414,7 @@ describe('what cannot be simulated is one line, and status 3', () => {
   test.each([
     [['--lock', 'cmd:cat'], 'a program cannot be played in virtual time'],
     [['--no-reduction'], '--no-reduction is for --exhaustive: other schedules are drawn'],
-    [['--time-limit', '1s'], '--time-limit must be at least 2000 ms: a fault and what comes of it take some time'],
+    [['--time-limit', '1s'], '--time-limit must be at least 2s: a fault and what comes of it take some time'],
     [['--faults', 'migrate-slots'], `--faults: "migrate-slots" is not simulated; 'list faults' shows all`],
     [['--topology', 'etcd'], 'replica'],
     [['--faults', 'failover'], '--faults failover: single has nothing that could replace a node'],

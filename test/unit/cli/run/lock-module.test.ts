@@ -29,6 +29,15 @@ it.each(['set-nx-px', 'third-party/redlock-5', 'broken/shared-owner'])('of %s', 
   await twice(name, process.cwd());
 });
 
+it('a native add-on is refused in words of virtual time, with what can be done', async () => {
+  const project = freshFolder();
+  const put = (path: string, source: string) => writeFileSync(join(project, path), source);
+  put('some.node', '');
+  put('lock.mjs', `import addOn from './some.node';\nexport default { name: addOn, ${CONNECT} };`);
+  const refused = /some\.node is a native add-on, which cannot be played in virtual time: .*; torture it with `run`$/;
+  await expect(putLockModule('./lock.mjs', project, freshFolder())).rejects.toThrow(refused);
+});
+
 /** Resolves with what both are. */
 async function twice(lock: string, cwd: string): Promise<string> {
   const here = readFileSync(await putLockModule(lock, cwd, freshFolder()), 'utf8');

@@ -116,7 +116,9 @@ describe("for a host that has none of this machine's files", () => {
   });
 
   test('a native add-on cannot, and is refused by name', async () => {
-    await expect(resolveLock('with-add-on.ts', elsewhere)).rejects.toThrow(/some\.node is a native add-on/);
+    await expect(resolveLock('with-add-on.ts', elsewhere)).rejects.toThrow(
+      /some\.node is a native add-on, which cannot be put into a container$/,
+    );
   });
 
   test('a package that is missing is named', async () => {
