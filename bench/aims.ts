@@ -4,7 +4,7 @@
  * Nothing is shrunk.
  */
 import { wholeNumberIn } from '../cli/common/values.js';
-import { playAll } from '../cli/hunt/hunt.js';
+import { playAll } from '../cli/hunt/play-all.js';
 import { coresOfThisProcess } from '../cli/hunt/world-process.js';
 import { provideSimulation } from '../cli/run/simulation.js';
 import { faults, SEARCHED_BY_DEFAULT } from '../nemesis/index.js';

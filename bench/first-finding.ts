@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AskedHunt } from '../cli/hunt/flags.js';
-import { playInWorld } from '../cli/hunt/hunt.js';
+import { playInWorld } from '../cli/hunt/play-all.js';
 import type { Simulation } from '../cli/run/simulation.js';
 import { realRun } from './real-run.js';
 import { inWorlds, schedulesOf } from './simulated.js';

@@ -7,8 +7,8 @@
 import { spawn } from 'node:child_process';
 import { wholeNumberIn } from '../cli/common/values.js';
 import type { AskedHunt } from '../cli/hunt/flags.js';
-import { playAll, playInWorld } from '../cli/hunt/hunt.js';
 import type { HuntSchedule } from '../cli/hunt/hunt-schedule.js';
+import { playAll, playInWorld } from '../cli/hunt/play-all.js';
 import { coresOfThisProcess, type WorldOptions } from '../cli/hunt/world-process.js';
 import { SEEDS } from '../cli/run/flags.js';
 import { provideSimulation, type Simulation } from '../cli/run/simulation.js';

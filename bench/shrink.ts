@@ -5,9 +5,10 @@
  */
 import { fileURLToPath } from 'node:url';
 import { wholeNumberIn } from '../cli/common/values.js';
-import { lessOf, playInWorld, shrinkFinding } from '../cli/hunt/hunt.js';
 import { scheduleText } from '../cli/hunt/kept-finding.js';
+import { playInWorld } from '../cli/hunt/play-all.js';
 import { fingerprintOf } from '../cli/hunt/schedule.js';
+import { lessOf, shrinkFinding } from '../cli/hunt/shrink-finding.js';
 import { coresOfThisProcess, EndlessScheduleError } from '../cli/hunt/world-process.js';
 import { provideSimulation, type Simulation } from '../cli/run/simulation.js';
 import { benchCommand } from './command.js';

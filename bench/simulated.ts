@@ -6,7 +6,7 @@ import { Command } from 'commander';
 import { UsageError } from '../cli/common/errors.js';
 import type { Corpus } from '../cli/hunt/corpus.js';
 import { type AskedHunt, addHuntFlags, askHunt, type HuntFlags } from '../cli/hunt/flags.js';
-import { generationOf } from '../cli/hunt/hunt.js';
+import { generationOf } from '../cli/hunt/generation.js';
 import { configOf, scheduling } from '../cli/hunt/hunt-command.js';
 import type { HuntSchedule } from '../cli/hunt/hunt-schedule.js';
 import { coresOfThisProcess, type WorldOptions, WorldProcess } from '../cli/hunt/world-process.js';

@@ -22,10 +22,12 @@ import { comparePlays, differenceWords, messagesOfPlay } from '../hunt/differenc
 import { orderAgain } from '../hunt/exhaustive/course.js';
 import { changedPins, isFinding, pinsOf, readFinding } from '../hunt/finding.js';
 import { type AskedHunt, addHuntFlags, askHunt, type HuntFlags } from '../hunt/flags.js';
-import { lessOf, playInWorld, scheduleOf, shrinkFinding } from '../hunt/hunt.js';
+import { scheduleOf } from '../hunt/generation.js';
 import { configOf, scheduling } from '../hunt/hunt-command.js';
 import { keepFinding } from '../hunt/kept-finding.js';
+import { playInWorld } from '../hunt/play-all.js';
 import { fingerprintOf } from '../hunt/schedule.js';
+import { lessOf, shrinkFinding } from '../hunt/shrink-finding.js';
 import { coresOfThisProcess, EndlessScheduleError, type WorldOptions, WorldProcess } from '../hunt/world-process.js';
 import { parseFlags } from '../run/flags.js';
 import { identityOf, type KnownFinding, slugOf } from '../run/known.js';
@@ -147,9 +149,8 @@ export async function playCampaign(playing: Playing): Promise<void> {
     await Promise.all(Array.from({ length: playing.jobs }, (_, which) => worker(which)));
     await keepReplays(playing, theirs);
   } finally {
-    await Promise.all(
-      theirs.flatMap(({ worlds, second }) => [...worlds, ...(second ? [second] : [])].map((world) => world.close())),
-    );
+    const worlds = theirs.flatMap((cell) => [...cell.worlds, cell.second]);
+    await Promise.all(worlds.map((world) => world.close()));
   }
 }
 
@@ -219,8 +220,8 @@ interface CellAtPlay {
   options: WorldOptions;
   /** One for each that plays at once. */
   worlds: WorldProcess[];
-  /** Plays again what is kept; absent: nothing was. */
-  second?: WorldProcess;
+  /** Plays again what is kept. */
+  second: WorldProcess;
 }
 
 async function cellAtPlay(
@@ -240,6 +241,7 @@ async function cellAtPlay(
     asked,
     config: configFor(asked, redis, n),
     options,
+    second: new WorldProcess(options),
     worlds: Array.from({ length: jobs }, (_, i) => new WorldProcess({ ...options, core: cores[i % cores.length]! })),
   };
 }
@@ -314,23 +316,14 @@ async function keepReplays({ campaign, folder, say }: Playing, theirs: readonly 
       say(`note: ${fingerprint} was not found again when its schedule was played once more`);
       continue;
     }
-    const { shrunk } = await shrinkFinding(at.worlds[0]!, schedule, at.config, fingerprint, {
-      onEndless() {},
-      isStopped: () => false,
-    });
+    const toTheEnd = { onEndless() {}, isStopped: () => false };
+    const { shrunk } = await shrinkFinding(at.worlds[0]!, schedule, at.config, fingerprint, toTheEnd);
     const less = lessOf(at.config, shrunk);
     const config = { ...at.config, ...less, runId: slug, reproduce: commandLine(['replay', place]) };
-    const finding = {
-      found,
-      fingerprint,
-      schedule: number,
-      faults: schedule.steps.length,
-      shrunk,
-      same: [],
-    };
-    at.second ??= new WorldProcess(at.options);
-    const keeping = { options: at.options, world: at.worlds[0]!, second: at.second };
-    await keepFinding(place, { ...config, seed: shrunk.seed }, finding, keeping);
+    const faults = schedule.steps.length;
+    const finding = { found, fingerprint, schedule: number, faults, shrunk, same: [] };
+    const { options, worlds, second } = at;
+    await keepFinding(place, { ...config, seed: shrunk.seed }, finding, { options, world: worlds[0]!, second });
   }
 }
 

@@ -26,9 +26,10 @@ import type { OrderPlayed } from './exhaustive/course.js';
 import { exhaustAndTell, exhaustedStatus } from './exhaustive/told.js';
 import { failsBy, isOpen } from './failing.js';
 import { type AskedHunt, askHunt, HUNT, type HuntFlags } from './flags.js';
-import { type HuntTotals, hunt, lessOf, type NewFinding } from './hunt.js';
+import { type HuntTotals, hunt, type NewFinding } from './hunt.js';
 import { discoveryWords, findingText, keepFinding } from './kept-finding.js';
 import { CLEAN_START_MS, type Discovery, fingerprintOf, type ScheduleResult } from './schedule.js';
+import { lessOf } from './shrink-finding.js';
 import { coresOfThisProcess, WorldProcess } from './world-process.js';
 
 /** The last fault begins so long before the end. */

@@ -3,48 +3,31 @@
  * the schedules are over, or half of the time that was left; with what is left then the search goes on.
  */
 
-import fc from 'fast-check';
-import { createRandom } from '../../harness/runtimes/random.js';
 import type { RunConfig } from '../../harness/vocabulary/run.js';
-import { mayBeLeftOut, type PlanTopology, searchArbitrary, searchedAs } from '../../nemesis/index.js';
-import { UsageError } from '../common/errors.js';
-import type { WorkShard } from '../common/values.js';
-import { SEEDS } from '../run/flags.js';
+import { mayBeLeftOut, searchedAs } from '../../nemesis/index.js';
 import type { Budget } from './budget.js';
 import { Corpus } from './corpus.js';
 import type { KeptOrder } from './exhaustive/course.js';
 import { firstOf } from './fewest.js';
+import { generationOf, type WhichSchedules } from './generation.js';
 import type { HuntSchedule } from './hunt-schedule.js';
-import { isSameMistake, type Shown } from './one-mistake.js';
+import { isSameMistake, type ShownFinding } from './one-mistake.js';
+import { type PlayResult, playAll } from './play-all.js';
 import { byTelling, type Discovery, fingerprintOf, type ScheduleResult } from './schedule.js';
-import { type Shrinkable, type Shrunk, shrinkSchedule } from './shrink.js';
+import type { Shrunk } from './shrink.js';
+import { finder, shrinkFinding, wholeOf } from './shrink-finding.js';
 import { EndlessScheduleError, type WorldProcess } from './world-process.js';
 
-/**
- * Schedules that are played before anything is made of what they found: then it does not matter who played which, nor in which
- * order they were over.
- */
-const GENERATION = 16;
 /** Of the time that is left when a search begins, as a part of 1: what it leaves for what it finds. */
 const AFTER_THE_SEARCH = 1 / 2;
 /** Of the time that one finding has: for shrinking it. The rest is for playing it again. */
 const SHRINKING = 3 / 4;
 
-export interface HuntOptions {
+export interface HuntOptions extends WhichSchedules {
   /** Each plays one schedule at a time. */
   worlds: readonly WorldProcess[];
-  seed: number;
   /** Of a schedule, but for its seed. */
   config: Omit<RunConfig, 'seed'>;
-  topology: PlanTopology;
-  /** Names of faults. */
-  faults: readonly string[];
-  /** Every fault begins before this, counted from the begin of the torture phase. */
-  endMs: number;
-  /** Of all schedules of the seed, those that this hunt plays: every `of`th, from the `index`th on. */
-  shard: WorkShard;
-  /** How many schedules of the seed there are, those of other shards included; absent: no end. */
-  runs?: number;
   /** For searching, shrinking and playing again. A play that was begun ends, and one schedule is played in any case. */
   budget: Budget;
   /** Whether the user wants it to end: no schedule is begun, and nothing is shrunk any further. */
@@ -102,7 +85,7 @@ export async function hunt(options: HuntOptions): Promise<HuntTotals> {
     leftOut: [],
   };
   const search = new Search(options, totals);
-  const told: Shown[] = [];
+  const told: ShownFinding[] = [];
   do await tellOf(await search.goOn(), told, totals, options);
   while (!search.isOver && !isStopped() && !budget.isSpent());
   return totals;
@@ -209,12 +192,12 @@ class Search {
  */
 async function tellOf(
   waiting: readonly Waiting[],
-  told: Shown[],
+  told: ShownFinding[],
   totals: HuntTotals,
   { worlds, config, budget, isStopped, onFinding, onSame }: HuntOptions,
 ): Promise<void> {
   const inOrder = waiting.toSorted((a, b) => byTelling(a.found, b.found));
-  const shown: (Shown & { shrunk: Shrunk })[] = [];
+  const shown: (ShownFinding & { shrunk: Shrunk })[] = [];
   let next = 0;
   const shrinks = async (world: WorldProcess) => {
     for (let n = next++; n < inOrder.length; n = next++) {
@@ -231,8 +214,8 @@ async function tellOf(
     }
   };
   await Promise.all(worlds.map(shrinks));
-  const fresh = new Map<Shown, NewFinding>();
-  const same = new Map<Shown, Shown>();
+  const fresh = new Map<ShownFinding, NewFinding>();
+  const same = new Map<ShownFinding, ShownFinding>();
   for (const [n, one] of shown.entries()) {
     const { found, fingerprint, schedule, shrunk } = one;
     const first = [...told, ...shown.slice(0, n)].find((other) => isSameMistake(one, other));
@@ -250,166 +233,6 @@ async function tellOf(
   let left = fresh.size;
   for (const finding of fresh.values()) await onFinding(finding, budget.part(1 / left--));
   told.push(...fresh.keys());
-}
-
-/**
- * The fewest faults and the least else of a schedule that still find what it found, and all that this shows; absent: nothing else was
- * played. `onEndless`: one of the plays did not end.
- */
-export async function shrinkFinding(
-  world: WorldProcess,
-  schedule: HuntSchedule,
-  config: Omit<RunConfig, 'seed'>,
-  fingerprint: string,
-  { onEndless, isStopped }: { onEndless(): void; isStopped(): boolean },
-): Promise<{ shrunk: Shrunk; shows?: Discovery[] }> {
-  const shown = new Map<string, Discovery[]>();
-  const finds = finder(world, schedule, config, fingerprint, onEndless, (tried, found) =>
-    shown.set(identityOf(tried), found),
-  );
-  const shrunk = await shrinkSchedule(wholeOf(schedule, config), finds, isStopped);
-  const shows = shown.get(identityOf(shrunk));
-  return { shrunk, ...(shows && { shows }) };
-}
-
-function identityOf({ seed, steps, clients, keys, timeLimitMs, turns }: Shrinkable): string {
-  return JSON.stringify([seed, steps, clients, keys, timeLimitMs, turns]);
-}
-
-/** Nothing of it is less. */
-function wholeOf({ seed, steps }: HuntSchedule, { clients, keys, timeLimitMs }: Omit<RunConfig, 'seed'>): Shrinkable {
-  return { seed, steps, clients, keys: keys.length, timeLimitMs };
-}
-
-/** Whether a schedule that is less finds the same. `onShown`: all that one shows which does. */
-function finder(
-  world: WorldProcess,
-  schedule: HuntSchedule,
-  config: Omit<RunConfig, 'seed'>,
-  fingerprint: string,
-  onEndless: () => void,
-  onShown: (tried: Shrinkable, found: Discovery[]) => void = () => {},
-): (tried: Shrinkable) => Promise<boolean> {
-  return async (tried) => {
-    const again = await playInWorld(
-      world,
-      { ...schedule, seed: tried.seed, steps: tried.steps },
-      { ...config, ...lessOf(config, tried) },
-    ).catch((error) => {
-      // Not every workload can do with fewer clients: what cannot be played does not find it.
-      if (error instanceof UsageError) return undefined;
-      throw error;
-    });
-    if (again instanceof EndlessScheduleError) onEndless();
-    if (!again || again instanceof EndlessScheduleError) return false;
-    const does = again.found.some((one) => fingerprintOf(one) === fingerprint);
-    if (does) onShown(tried, again.found);
-    return does;
-  };
-}
-
-/** What is less of a config. */
-export function lessOf(
-  config: Pick<RunConfig, 'keys'>,
-  { clients, keys, timeLimitMs, turns }: Shrinkable,
-): Pick<RunConfig, 'clients' | 'keys' | 'timeLimitMs' | 'turns'> {
-  return { clients, keys: config.keys.slice(0, keys), timeLimitMs, ...(turns && { turns }) };
-}
-
-/** What else decides what is drawn. `unaimed`: as in `SearchOptions`. */
-interface Drawing {
-  config: Pick<RunConfig, 'leaseMs'>;
-  unaimed?: true | undefined;
-}
-
-/**
- * The schedules of one generation that this hunt plays; none where there are no more. `corpus`: what was learned from the generations
- * before, of which about half of them are made; absent: all are drawn.
- */
-export function generationOf(
-  generation: number,
-  {
-    seed,
-    shard,
-    runs = Number.POSITIVE_INFINITY,
-    faults,
-    topology,
-    endMs,
-    config,
-    unaimed,
-  }: Pick<HuntOptions, 'seed' | 'shard' | 'runs' | 'faults' | 'topology' | 'endMs'> & Drawing,
-  leftOut: ReadonlySet<string>,
-  corpus?: Corpus,
-): HuntSchedule[] {
-  const first = generation * GENERATION;
-  const numbers = Array.from({ length: GENERATION }, (_, n) => shard.index + (first + n) * shard.of);
-  return numbers
-    .filter((number) => number <= runs)
-    .map((number) => {
-      const drawn = scheduleOf(number, { seed, faults, topology, endMs, config, unaimed }, leftOut);
-      const made = corpus?.madeOf(drawn, endMs, createRandom(drawn.seed).fork('made of'));
-      return made ? { ...made, steps: made.steps.filter((step) => !leftOut.has(searchedAs(step, topology))) } : drawn;
-    });
-}
-
-/** The so many-th schedule of a seed. */
-export function scheduleOf(
-  number: number,
-  {
-    seed,
-    faults,
-    topology,
-    endMs,
-    config,
-    unaimed,
-  }: Pick<HuntOptions, 'seed' | 'faults' | 'topology' | 'endMs'> & Drawing,
-  leftOut: ReadonlySet<string> = new Set(),
-): HuntSchedule {
-  const own = createRandom(seed)
-    .fork(`schedule ${number}`)
-    .int(0, SEEDS - 1);
-  const options = { faults, topology, leftOut: new Set(leftOut), endMs, leaseMs: config.leaseMs, unaimed };
-  const [steps = []] = fc.sample(searchArbitrary(options), { seed: own, numRuns: 1 });
-  return { number, seed: own, steps };
-}
-
-type PlayResult = ScheduleResult | EndlessScheduleError;
-
-/**
- * Results in the order of the schedules, of the first ones only where it was stopped. Whoever is free plays the next. `onPlayed`: of
- * each when it is over.
- */
-export async function playAll(
-  worlds: readonly WorldProcess[],
-  schedules: readonly HuntSchedule[],
-  config: Omit<RunConfig, 'seed'>,
-  isStopped: () => boolean = () => false,
-  onPlayed: (result: PlayResult) => void = () => {},
-): Promise<PlayResult[]> {
-  const results: PlayResult[] = [];
-  let next = 0;
-  const plays = async (world: WorldProcess) => {
-    while (next < schedules.length && !isStopped()) {
-      const n = next++;
-      const result = await playInWorld(world, schedules[n]!, config);
-      results[n] = result;
-      onPlayed(result);
-    }
-  };
-  await Promise.all(worlds.map(plays));
-  return results;
-}
-
-/** Resolves with an EndlessScheduleError where it does not end. */
-export function playInWorld(
-  world: WorldProcess,
-  { seed, steps }: HuntSchedule,
-  config: Omit<RunConfig, 'seed'>,
-): Promise<PlayResult> {
-  return world.play({ ...config, seed }, { version: 1, seed, steps }).catch((error) => {
-    if (error instanceof EndlessScheduleError) return error;
-    throw error;
-  });
 }
 
 function add(totals: HuntTotals, { verdict, virtualMs, holds, strikes, struckHolds }: ScheduleResult): void {

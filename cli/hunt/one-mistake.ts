@@ -5,7 +5,7 @@
 import { type Discovery, fingerprintOf } from './schedule.js';
 
 /** A finding and the schedule that shows it. */
-export interface Shown {
+export interface ShownFinding {
   found: Discovery;
   fingerprint: string;
   /** The number of the schedule that found it. */
@@ -16,7 +16,7 @@ export interface Shown {
 }
 
 /** `told`: a finding that the user hears of anyway. */
-export function isSameMistake(one: Shown, told: Shown): boolean {
+export function isSameMistake(one: ShownFinding, told: ShownFinding): boolean {
   const isByMinimal = (told.isMinimal && shows(told, one)) || (one.isMinimal && shows(one, told));
   const { blame, cause } = one.found;
   const hasCause = cause !== 'unexplained';
@@ -26,6 +26,6 @@ export function isSameMistake(one: Shown, told: Shown): boolean {
   return !hasCause && told.found.blame === 'lock' && isByMinimal;
 }
 
-function shows(by: Shown, one: Shown): boolean {
+function shows(by: ShownFinding, one: ShownFinding): boolean {
   return by.shows.some((shown) => fingerprintOf(shown) === one.fingerprint);
 }

@@ -7,7 +7,7 @@ import type { RunConfig } from '../../../harness/vocabulary/run.js';
 import type { Random } from '../../../harness/vocabulary/time.js';
 import type { Budget } from '../budget.js';
 import type { NewFinding } from '../hunt.js';
-import { isSameMistake, type Shown } from '../one-mistake.js';
+import { isSameMistake, type ShownFinding } from '../one-mistake.js';
 import { byTelling, type Discovery, fingerprintOf, type ScheduleResult } from '../schedule.js';
 import { EndlessScheduleError, type WorldProcess } from '../world-process.js';
 import { areDependent, type OrderAction } from './actions.js';
@@ -71,7 +71,7 @@ export async function exhaust(options: ExhaustOptions): Promise<ExhaustTotals> {
   const { worlds, bound, budget, isStopped, isReduced } = options;
   const goesOn = () => !isStopped() && !budget.isSpent();
   const known = new Set<string>();
-  const told: Shown[] = [];
+  const told: ShownFinding[] = [];
   const totals: ExhaustTotals = {
     courses: 0,
     descents: 0,

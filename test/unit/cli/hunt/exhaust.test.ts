@@ -28,7 +28,15 @@ async function exhausted({ forMs, actions, found = [] }: { forMs?: number; actio
         chosen = choose(left);
         if (!chosen) break;
       }
-      const result = { digest: '', virtualMs: 1, verdict: 'held' as const, holds: 1, struckHolds: 0, shown: [] };
+      const result = {
+        digest: '',
+        virtualMs: 1,
+        verdict: 'held' as const,
+        holds: 1,
+        strikes: 0,
+        struckHolds: 0,
+        shown: [],
+      };
       return { ...result, found, reasons: [], order: played };
     },
   } as unknown as WorldProcess;

@@ -34,7 +34,17 @@ async function hunted(
       plays.push({ seed, endMs: nowMs });
       const digest = JSON.stringify(plan.steps);
       const found = finds(plan);
-      return { digest, found, virtualMs: 1, verdict: 'held', holds: 1, struckHolds: 0, shown: [], reasons: [] };
+      return {
+        digest,
+        found,
+        virtualMs: 1,
+        verdict: 'held',
+        holds: 1,
+        strikes: 0,
+        struckHolds: 0,
+        shown: [],
+        reasons: [],
+      };
     },
   } as unknown as WorldProcess;
   const searched: { seed: number; fresh: string[]; steps: PlanStep[] }[] = [];
