@@ -28,6 +28,8 @@ export class ContainerError extends Error {
   constructor(
     readonly problem: string,
     readonly remedy?: string,
+    /** The command that installs what is missing, where an engine seems to be there. */
+    readonly install?: string,
   ) {
     super(remedy === undefined ? problem : `${problem}: ${remedy}`);
   }
@@ -65,7 +67,7 @@ export async function loadTestcontainers(): Promise<typeof import('testcontainer
     return await loadOptional('testcontainers', () => import('testcontainers'));
   } catch (error) {
     if (!(error instanceof OptionalPackageError)) throw error;
-    throw new ContainerError(error.problem, `${error.remedy}; --runtime netns needs none`);
+    throw new ContainerError(error.problem, `${error.remedy}; --runtime netns needs none`, error.remedy);
   }
 }
 

@@ -20,7 +20,7 @@ import { simulationShim } from './simulation.js';
  */
 export async function probeMachine(asked: AskedMachine, say: Say, known?: RedisBinary): Promise<Machine> {
   const runtime = await chooseRuntime(asked, say);
-  say(`runtime ${runtime.name}: ${runtime.why}`);
+  say(`runtime ${runtime.name}${'why' in runtime ? `: ${runtime.why}` : ''}`);
   if (runtime.name === SIM) return simulated(asked, runtime, say, known);
   if (runtime.name !== 'netns') {
     sayWhatIsMissing(runtime.machine, say);

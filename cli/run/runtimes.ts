@@ -1,5 +1,6 @@
 /** Which runtime a run gets. */
 
+import type { ContainerError } from '../../docker/index.js';
 import { findOnPath } from '../../harness/machine/command.js';
 import { provideIp } from '../../harness/machine/iproute.js';
 import { inUserNamespaces, type NamespaceTrouble, namespaceTrouble } from '../../harness/machine/namespaces.js';
@@ -16,9 +17,9 @@ const NETNS_TOOLS = { unshare: 'util-linux', nsenter: 'util-linux', hostname: 'h
 
 export const runtimeNames = ['auto', 'netns', 'docker', 'container', SIM] as const;
 
-/** The runtime to use and, in words, why. */
+/** The runtime to use and, where there is more than its name to say, why it is that. */
 export type ChosenRuntime =
-  | { name: 'netns'; why: string }
+  | { name: 'netns' }
   | { name: 'docker'; why: string; machine: ContainerMachine['machine'] }
   | { name: 'container'; why: string; machine: Machine }
   | { name: typeof SIM; why: string; virtualTime: VirtualTime };
@@ -46,13 +47,9 @@ export async function chooseRuntime(asked: AskedMachine, say: Say): Promise<Chos
     if (isOther) throw new UsageError(`${ONLY_REDIS}, not ${title}: leave out --runtime ${SIM}`);
     return { name: SIM, why: 'virtual time, as asked', virtualTime: { why: 'as asked' } };
   }
-  if (asked.runtime === 'netns') return netns('as asked', say);
-  if (asked.server !== undefined) {
-    const why = '--server names a program of this machine';
-    return isOther ? netns(why, say, undefined, title) : netnsOrSim(why, say);
-  }
-  if (isOther && asked.runtime === 'auto' && !wantsImages)
-    return netns(`${title} is of this machine; --runtime docker takes it from an image`, say, undefined, title);
+  if (asked.runtime === 'netns') return netns(say);
+  if (asked.server !== undefined) return isOther ? netns(say, title) : netnsOrSim(say);
+  if (isOther && asked.runtime === 'auto' && !wantsImages) return netns(say, title);
   const containers = await containersOrWhyNot(asked, say);
   if ('machine' in containers) {
     const why = `${containers.engine}${asked.runtime === 'docker' ? ', as asked' : ''}`;
@@ -60,39 +57,39 @@ export async function chooseRuntime(asked: AskedMachine, say: Say): Promise<Chos
   }
   if (asked.runtime === 'docker' || wantsImages)
     throw new UsageError(`the docker runtime is not available: ${containers.trouble}`);
-  return netnsOrSim(
-    `a network namespace per host, on this machine (no docker: ${containers.trouble})`,
-    say,
-    containers.trouble,
-  );
+  if (containers.install !== undefined) say(`note: for runs in containers, ${containers.install}`);
+  return netnsOrSim(say, containers.trouble);
 }
 
-async function containersOrWhyNot(asked: AskedMachine, say: Say): Promise<ContainerMachine | { trouble: string }> {
+async function containersOrWhyNot(
+  asked: AskedMachine,
+  say: Say,
+): Promise<ContainerMachine | { trouble: string; install?: string }> {
   // Loaded only where it may be wanted.
   const { containerMachine } = await import('./containers.js');
   try {
     return await containerMachine(asked, say);
   } catch (error) {
-    if (error instanceof Error && error.name === 'ContainerError') return { trouble: error.message };
-    throw error;
+    if (!(error instanceof Error && error.name === 'ContainerError')) throw error;
+    const { install } = error as ContainerError;
+    return { trouble: error.message, ...(install !== undefined && { install }) };
   }
 }
 
 const ONLY_REDIS = 'virtual time has Redis and Valkey only';
 
 /** `other`: the title of a service that only real servers have. */
-async function netns(why: string, say: Say, noDocker?: string, other?: string): Promise<ChosenRuntime> {
+async function netns(say: Say, other?: string): Promise<ChosenRuntime> {
   const trouble = await whyNoNetns(say);
-  if (!trouble) return { name: 'netns', why };
-  const nor = noDocker === undefined ? '' : `; nor docker: ${noDocker}`;
+  if (!trouble) return { name: 'netns' };
   const norVirtual = other === undefined ? '' : `; and ${ONLY_REDIS}, not ${other}`;
-  throw new UsageError(`the netns runtime is not available: ${trouble.detail}; ${trouble.remedy}${nor}${norVirtual}`);
+  throw new UsageError(`the netns runtime is not available: ${trouble.detail}; ${trouble.remedy}${norVirtual}`);
 }
 
 /** What virtual time would not be is said at once, with what brings real time. */
-async function netnsOrSim(why: string, say: Say, noDocker?: string): Promise<ChosenRuntime> {
+async function netnsOrSim(say: Say, noDocker?: string): Promise<ChosenRuntime> {
   const trouble = await whyNoNetns(say);
-  if (!trouble) return { name: 'netns', why };
+  if (!trouble) return { name: 'netns' };
   const nor = noDocker === undefined ? '' : `; no docker: ${noDocker}`;
   const engine = noDocker === undefined ? '' : 'a container engine (docker, podman); or ';
   return {

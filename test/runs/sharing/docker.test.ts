@@ -421,11 +421,11 @@ describe('without an engine', () => {
     );
   });
 
-  it('auto takes netns, and its first line says why', async () => {
+  it('auto takes netns, and its first line says so', async () => {
     const { output, errors } = await torture(['--runtime', 'auto', '--time-limit', '2s', '--nemesis', 'none'], {
       env: nowhere,
     });
-    expect(output.split('\n')[0], errors).toMatch(/^runtime netns: .*no docker: no container engine was found/);
+    expect(output.split('\n')[0], errors).toBe('runtime netns');
   });
 
   it('auto with an image is refused, not run on something else', async () => {

@@ -247,6 +247,12 @@ export default defineLock({
     expect(errors).toMatch(
       /^lock-torture: the docker runtime is not available: the npm package testcontainers[^\n]*: npm install --save-dev testcontainers[^\n]*\n$/,
     );
+    const auto = await asUser('--runtime', 'auto');
+    expect([0, 2], auto.errors).toContain(auto.status);
+    expect(auto.output.split('\n').slice(1, 3)).toEqual([
+      'note: for runs in containers, npm install --save-dev testcontainers',
+      'runtime netns',
+    ]);
   });
 });
 
@@ -530,8 +536,13 @@ function byUser(argv: readonly string[]) {
   return ended(
     spawn('setpriv', [...become, ...argv], {
       cwd: project,
-      // An engine that is somewhere else is looked for only where it may be wanted.
-      env: { PATH: process.env.PATH!, HOME: home, LANG: 'C.UTF-8', DOCKER_HOST: 'tcp://127.0.0.1:1' },
+      env: {
+        ...{ PATH: process.env.PATH!, HOME: home, LANG: 'C.UTF-8' },
+        // An engine that is somewhere else is looked for only where it may be wanted.
+        DOCKER_HOST: 'tcp://127.0.0.1:1',
+        // npm says now and then that there is a newer one.
+        npm_config_update_notifier: 'false',
+      },
       stdio: ['ignore', 'pipe', 'pipe'],
     }),
   );
