@@ -36,6 +36,13 @@ describe('where nobody was granted anything', () => {
     expect(judged(silent.whole(30)).headline).toMatch(/: no client was granted anything: no try was answered\.$/);
   });
 
+  it('it comes before what other checkers cannot tell', () => {
+    const gone = asking(2, () => 'no answer within 500 ms', 'info').recovered(20, ['z1 does not answer']);
+    const { reasons } = judged(gone.probe(26, false).event(30, { type: 'phase', phase: 'end' }));
+    expect(reasons[0]).toMatch(/^no client was granted anything/);
+    expect(reasons.findIndex((one) => one.includes('z1 does not answer'))).toBeGreaterThan(0);
+  });
+
   it('what ended the run, and what hides grants, come before it', () => {
     const gone = () => asking(2, () => 'no answer within 500 ms', 'info');
     const full = gone().fault(9, -1, 'disk', 'failed', { mishap: 'disk', proof: 'the disk is full' });

@@ -240,6 +240,11 @@ describe('strikes', () => {
     const both = turns(12).planned('kill', 'pause');
     struck(struck(both, 'kill', 3.1, 3.5, ['r1']), 'pause', 3.3, 5.5, ['c2'], 1);
     expect(judged(both).stats).toMatchObject({ strikes: 1 });
+    // What no client can see makes no strike of two others.
+    const effects: FaultEffect[] = [{ kind: 'heard-after', pairs: [['c1', 'r1']], withinMs: 5 }];
+    const unseen = turns(12).planned('kill', 'kill', 'order').fault(3, 2, 'order', 'strike', { effects });
+    struck(struck(unseen, 'kill', 3.1, 3.2, ['r1']), 'kill', 5.1, 5.2, ['r1'], 1);
+    expect(judged(unseen.fault(9, 2, 'order', 'heal')).stats).toMatchObject({ strikes: 2, faultsStruck: 2 });
     // What was never healed goes on.
     const open = turns(12)
       .planned('kill', 'kill')
