@@ -40,15 +40,32 @@ export function isStoredByAsking(
 }
 
 /**
- * Whether what stands under a key is as clients left it, as far as its servers were watched: no stranger's command left anything there,
- * be it what a client had stored, for longer.
+ * Whether what stands under a key is as clients left it: no stranger's command was seen to leave anything there, be it what a client had
+ * stored, for longer; and after a time in which a server was not watched, or may have had other data, what stands there is what clients
+ * were seen to store.
  */
 export function isLeftByClients(key: string, input: CheckInput): boolean {
   const evidence = wholeEvidenceOf(input);
   if (!evidence) return false;
-  return !changesOf(key, input, evidence).some(
-    ({ node, change }) => change.after.exists !== 'no' && isStrangers(node, change, evidence),
-  );
+  const changes = changesOf(key, input, evidence);
+  if (changes.some(({ node, change }) => change.after.exists !== 'no' && isStrangers(node, change, evidence)))
+    return false;
+  const byPlace = new Map<string, Change[]>();
+  for (const { node, name, change } of changes) {
+    const place = JSON.stringify([node, name]);
+    byPlace.set(place, [...(byPlace.get(place) ?? []), change]);
+  }
+  return [...byPlace.values()].every(isKnownSinceItsGap);
+}
+
+/** Whether nothing that stands there can have come unseen. */
+function isKnownSinceItsGap(list: readonly Change[]): boolean {
+  if (!list.some(({ how }) => how === 'gap')) return true;
+  const { after } = list.at(-1)!;
+  if (after.exists === 'no') return true;
+  const byClients = new Set(list.flatMap(({ by, after: state, line }) => (by?.client ? ownersBy(state, line) : [])));
+  const owners = ownersOf(after);
+  return owners.length > 0 && owners.every((owner) => [...byClients].some((one) => ownerIs(owner, one)));
 }
 
 /**

@@ -454,6 +454,22 @@ describe('a deadlock', () => {
     expect(deadlock(whole().command(2.5, 'r1', 'stranger', ['SET', KEY, 'maintenance']))).toBe('unexplained');
   });
 
+  it('is not, where what is in the way may have come while the server was not watched', () => {
+    const set = (story: Story, at: number, value: string) =>
+      story.command(at, 'r1', 'c1', ['SET', KEY, value, 'PX', '5000']);
+    const stored = () => set(whole(), 0.999, 'of-c1');
+    const blind = (story: Story) => story.watch(21, 'r1', false).watch(22, 'r1');
+    expect(deadlock(stored())).toBe('lock');
+    // A look shows that nothing is there.
+    expect(deadlock(blind(stored()).sample(25, 'r1'))).toBe('lock');
+    expect(deadlock(blind(stored()))).toBe('unexplained');
+    expect(deadlock(blind(stored()).sample(25, 'r1', { owner: 'maintenance' }))).toBe('unexplained');
+    // A client was seen to store what stands there, before it or after.
+    expect(deadlock(blind(stored()).sample(25, 'r1', { owner: 'of-c1' }))).toBe('lock');
+    expect(deadlock(set(blind(stored()), 24, 'again'))).toBe('lock');
+    expect(deadlock(blind(stored()).command(24, 'r1', 'c1', ['DEL', KEY]))).toBe('lock');
+  });
+
   it('is not, where a key may have been stored by a clock that was ahead', () => {
     expect(deadlock(jumped(10, 4_900))).toBe('lock');
     expect(deadlock(jumped(10, 5_100))).toBe('unexplained');
