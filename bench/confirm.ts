@@ -77,9 +77,10 @@ async function confirmedOf(
   const config = configOf(asked, redis, 'bench', 'npm run bench -- confirm');
   const all: Confirmed[] = [];
   const onFinding = async (finding: NewFinding) => {
-    const { fingerprint, shrunk } = finding;
+    const { fingerprint, shrunk, hold } = finding;
     const place = join(folder, String(all.length + 1));
-    const whole = { ...config, ...lessOf(config, shrunk), runId: `bench-${all.length + 1}`, seed: shrunk.seed };
+    const less = { ...lessOf(config, shrunk), ...(hold && { hold }) };
+    const whole = { ...config, ...less, runId: `bench-${all.length + 1}`, seed: shrunk.seed };
     await keepFinding(place, whole, finding, { options, world, second });
     const confirmed = await confirmOnServers({ place, config: whole, fingerprint, times });
     all.push({ kind: kindOfFinding(finding), confirmed });

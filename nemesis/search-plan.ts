@@ -21,6 +21,8 @@ export interface SearchOptions {
   /** Every fault begins before this, counted from the begin of the torture phase. */
   endMs: number;
   leaseMs: number;
+  /** Half of the plans have a step besides as a run has them: a holder of a lock is stopped, or cut off, until its lease is over. */
+  usual?: true | undefined;
   /** All steps at their times. */
   unaimed?: true | undefined;
 }
@@ -132,13 +134,39 @@ function strikingArbitrary(options: SearchOptions): fc.Arbitrary<PlanStep[]> {
   if (steps.length === 0) return fc.constant([]);
   const enabled = fc.array(fc.boolean(), { minLength: names.length, maxLength: names.length });
   const drawn = fc.array(fc.oneof(...steps), { minLength: 1, maxLength: MOST_FAULTS, size: 'max' });
+  const usual = usualArbitrary(names, options);
   return fc.noBias(
-    fc.record({ enabled, drawn }).map(({ enabled: mask, drawn: all }) => {
+    fc.record({ enabled, drawn, ...(usual && { one: usual }) }).map(({ enabled: mask, drawn: all, one }: Drawn) => {
       const allowed = names.filter((_, n) => mask[n]);
       const kept = all.filter(({ fault }) => allowed.length === 0 || allowed.includes(fault));
-      return [...kept].sort((a, b) => a.atMs - b.atMs);
+      const drawnSteps = one === undefined ? kept : [one, ...kept.slice(0, MOST_FAULTS - 1)];
+      return drawnSteps.toSorted((a, b) => a.atMs - b.atMs);
     }),
   );
+}
+
+interface Drawn {
+  enabled: boolean[];
+  drawn: TimedStep[];
+  one?: TimedStep | undefined;
+}
+
+/** What a run's default plan does to whoever holds a lock and leaves the holder alive. */
+const USUAL: readonly string[] = ['pause', 'pause', 'partition'];
+
+/** Undefined where there is no such step. */
+function usualArbitrary(
+  names: readonly string[],
+  options: SearchOptions,
+): fc.Arbitrary<TimedStep | undefined> | undefined {
+  const { topology, leaseMs, leftOut, usual } = options;
+  const faultsOf = USUAL.filter((name) => names.includes(name) && !leftOut?.has(`${name}:client`));
+  if (!usual || faultsOf.length === 0) return undefined;
+  const drawn = faultsOf.map((name) => {
+    const shape = faults[name]!.shape(topology, 'holder', leaseMs);
+    return stepArbitrary(faults[name]!, 'holder', shape, shape.forMs.min, options);
+  });
+  return fc.record({ has: fc.boolean(), step: fc.oneof(...drawn) }).map(({ has, step }) => (has ? step : undefined));
 }
 
 /** What `leftOut` calls this step by: its fault, on such hosts as it strikes. */

@@ -318,7 +318,7 @@ async function keepReplays({ campaign, folder, say }: Playing, theirs: readonly 
     }
     const toTheEnd = { onEndless() {}, isStopped: () => false };
     const { shrunk } = await shrinkFinding(at.worlds[0]!, schedule, at.config, fingerprint, toTheEnd);
-    const less = lessOf(at.config, shrunk);
+    const less = { ...lessOf(at.config, shrunk), ...(schedule.hold && { hold: schedule.hold }) };
     const config = { ...at.config, ...less, runId: slug, reproduce: commandLine(['replay', place]) };
     const faults = schedule.steps.length;
     const finding = { found, fingerprint, schedule: number, faults, shrunk, same: [] };

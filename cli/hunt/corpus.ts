@@ -50,7 +50,8 @@ export class Corpus {
     const steps = changed(parent.steps as TimedStep[], drawn.steps as TimedStep[], endMs, random);
     // With other chance, the same faults meet other operations.
     const seed = steps === undefined ? drawn.seed : parent.seed;
-    return { number: drawn.number, seed, steps: steps ?? parent.steps, madeOf: parent.number };
+    const { hold, number: madeOf } = parent;
+    return { number: drawn.number, seed, steps: steps ?? parent.steps, ...(hold && { hold }), madeOf };
   }
 }
 

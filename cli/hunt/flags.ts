@@ -3,6 +3,7 @@
 import { Command, Option } from 'commander';
 import { insteadOf } from '../../harness/record/schemas/names.js';
 import { topologies, topologiesOfService } from '../../harness/topologies/index.js';
+import type { MixedHolds } from '../../harness/vocabulary/workload.js';
 import {
   type PlanTopology,
   SEARCHED,
@@ -10,7 +11,7 @@ import {
   searchedByDefault,
   unsearchable,
 } from '../../nemesis/index.js';
-import { longHolds } from '../../workloads/hold-times.js';
+import { longHolds, MIXED_HOLDS } from '../../workloads/hold-times.js';
 import { UsageError } from '../common/errors.js';
 import { HUNTS_FOLDER, OF_WHAT } from '../common/standing.js';
 import {
@@ -66,6 +67,8 @@ export interface AskedHunt {
   topology: PlanTopology;
   /** Names of faults. */
   faults: string[];
+  /** How long clients hold in schedules that have a run's habits; absent: none has. */
+  habits?: MixedHolds;
   forMs?: number;
   runs?: number;
   shard: WorkShard;
@@ -93,6 +96,16 @@ const SHARED: readonly string[] = [
   'seed',
   'failOn',
 ] satisfies Shared[];
+/**
+ * A run's mixture, but that no hold is as brief: what costs real time is what happens. Half of the key's time is for long holds, for
+ * a schedule has time for few.
+ */
+const HABITS: MixedHolds = {
+  ...MIXED_HOLDS,
+  briefMs: { min: 10, max: 75 },
+  longShare: 0.5,
+  pauseMs: { min: 1, max: 40 },
+};
 /** Much happens in little time: what costs real time is what happens, and not how long it takes. */
 const HERE = {
   clients: 4,
@@ -307,12 +320,15 @@ export function askHunt(typed: HuntFlags, where: { argv: readonly string[]; cwd:
   const topology = planTopology(run.kind, run.settings.topologyOptions, run.settings.clients);
   const unfit = faults.length > 0 ? unsearchable(faults, topology) : undefined;
   if (unfit !== undefined) throw new UsageError(`--faults ${named}: ${unfit}`);
+  // What these show is what a lock does when somebody comes back late.
+  const hasHabits = flags.workload === 'mutex' && faults.includes('pause') && !where.given('hold');
   const forMs = asked ?? (runs === undefined && !bound ? DEFAULT_FOR_MS : undefined);
   return {
     run,
     topology,
     faults,
     shard,
+    ...(hasHabits && { habits: HABITS }),
     ...(forMs !== undefined && { forMs }),
     ...(runs !== undefined && { runs }),
     ...(workers !== undefined && { workers }),

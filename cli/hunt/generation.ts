@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { createRandom } from '../../harness/runtimes/random.js';
 import type { RunConfig } from '../../harness/vocabulary/run.js';
+import type { HoldTimes } from '../../harness/vocabulary/workload.js';
 import { type PlanTopology, searchArbitrary, searchedAs } from '../../nemesis/index.js';
 import type { WorkShard } from '../common/values.js';
 import { SEEDS } from '../run/flags.js';
@@ -13,6 +14,8 @@ import type { HuntSchedule } from './hunt-schedule.js';
  * order they were over.
  */
 const GENERATION = 16;
+/** Of so many schedules one has no habits: what comes of few events is easier to see. */
+const WITHOUT_HABITS = 4;
 export interface WhichSchedules {
   seed: number;
   /** Of all schedules of the seed, those that are played: every `of`th, from the `index`th on. */
@@ -24,6 +27,8 @@ export interface WhichSchedules {
   topology: PlanTopology;
   /** Every fault begins before this, counted from the begin of the torture phase. */
   endMs: number;
+  /** How long clients hold in schedules that have a run's habits; absent: none has. */
+  habits?: HoldTimes;
 }
 
 /** What else decides what is drawn. `unaimed`: as in `SearchOptions`. */
@@ -38,16 +43,17 @@ interface Drawing {
  */
 export function generationOf(
   generation: number,
-  { seed, shard, runs = Number.POSITIVE_INFINITY, faults, topology, endMs, config, unaimed }: WhichSchedules & Drawing,
+  { shard, runs = Number.POSITIVE_INFINITY, ...drawing }: WhichSchedules & Drawing,
   leftOut: ReadonlySet<string>,
   corpus?: Corpus,
 ): HuntSchedule[] {
+  const { topology, endMs } = drawing;
   const first = generation * GENERATION;
   const numbers = Array.from({ length: GENERATION }, (_, n) => shard.index + (first + n) * shard.of);
   return numbers
     .filter((number) => number <= runs)
     .map((number) => {
-      const drawn = scheduleOf(number, { seed, faults, topology, endMs, config, unaimed }, leftOut);
+      const drawn = scheduleOf(number, drawing, leftOut);
       const made = corpus?.madeOf(drawn, endMs, createRandom(drawn.seed).fork('made of'));
       return made ? { ...made, steps: made.steps.filter((step) => !leftOut.has(searchedAs(step, topology))) } : drawn;
     });
@@ -56,13 +62,22 @@ export function generationOf(
 /** The so many-th schedule of a seed. */
 export function scheduleOf(
   number: number,
-  { seed, faults, topology, endMs, config, unaimed }: Omit<WhichSchedules, 'shard' | 'runs'> & Drawing,
+  { seed, faults, topology, endMs, config, unaimed, habits }: Omit<WhichSchedules, 'shard' | 'runs'> & Drawing,
   leftOut: ReadonlySet<string> = new Set(),
 ): HuntSchedule {
   const own = createRandom(seed)
     .fork(`schedule ${number}`)
     .int(0, SEEDS - 1);
-  const options = { faults, topology, leftOut: new Set(leftOut), endMs, leaseMs: config.leaseMs, unaimed };
+  const hold = number % WITHOUT_HABITS === 1 ? undefined : habits;
+  const options = {
+    faults,
+    topology,
+    leftOut: new Set(leftOut),
+    endMs,
+    leaseMs: config.leaseMs,
+    unaimed,
+    ...(hold && { usual: true as const }),
+  };
   const [steps = []] = fc.sample(searchArbitrary(options), { seed: own, numRuns: 1 });
-  return { number, seed: own, steps };
+  return { number, seed: own, steps, ...(hold && { hold }) };
 }

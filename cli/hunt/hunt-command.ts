@@ -80,13 +80,14 @@ export async function huntCommand(typed: HuntFlags, invocation: Invocation): Pro
     const isStopped = () => stop.signal.aborted;
     const found = new Map<string, number>();
     const keep = async (finding: NewFinding, budget: Budget, world: WorldProcess) => {
-      const { fingerprint, shrunk, schedule } = finding;
+      const { fingerprint, shrunk, schedule, hold } = finding;
       kept.push(finding.found, ...finding.same);
       const number = String(places.size + 1);
       places.set(fingerprint, number);
       const place = join(folder, number);
       const reproduce = commandLine(['replay', shownPath(place, where.cwd)]);
-      const whole = { ...config, ...lessOf(config, shrunk), runId: `${id}-${number}`, seed: shrunk.seed, reproduce };
+      const held = { ...config, ...(hold && { hold }) };
+      const whole = { ...held, ...lessOf(config, shrunk), runId: `${id}-${number}`, seed: shrunk.seed, reproduce };
       const keeping = { options, world, second: second!, budget, isStopped };
       const { minimal, replayed, differs, messages } = await keepFinding(place, whole, finding, keeping);
       const ends = () => isStopped() || budget.isSpent();
@@ -196,11 +197,12 @@ export function configOf(
 }
 
 /** What schedules are made of. */
-export function scheduling({ run: { settings }, topology, faults }: AskedHunt) {
+export function scheduling({ run: { settings }, topology, faults, habits }: AskedHunt) {
   return {
     topology,
     faults,
     endMs: settings.timeLimitMs - CLEAN_START_MS - END_MARGIN_MS,
+    ...(habits && { habits }),
   };
 }
 

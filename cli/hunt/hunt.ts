@@ -4,6 +4,7 @@
  */
 
 import type { RunConfig } from '../../harness/vocabulary/run.js';
+import type { HoldTimes } from '../../harness/vocabulary/workload.js';
 import { mayBeLeftOut, searchedAs } from '../../nemesis/index.js';
 import type { Budget } from './budget.js';
 import { Corpus } from './corpus.js';
@@ -49,6 +50,8 @@ export interface NewFinding {
   /** How many faults the schedule had. */
   faults: number;
   shrunk: Shrunk;
+  /** How long clients hold in its schedule; absent: as the hunt's config says. */
+  hold?: HoldTimes;
   /** What else its schedule shows of the same mistake. */
   same: Discovery[];
   /** Of what an exhaustive search found, which shrinks nothing: what was done, step by step. */
@@ -154,7 +157,8 @@ class Search {
     this.corpus.learn(schedule, result.shown);
     const fresh = this.freshIn(result).map((found) => ({ found, fingerprint: fingerprintOf(found), schedule, result }));
     for (const { fingerprint } of fresh) this.known.add(fingerprint);
-    this.suspects.push(...fresh.filter(({ found }) => found.blame === 'deployment' || found.blame === 'lease'));
+    // Who comes back when a lease is over shows what its lock does then: never left out, though every lease breaks by it.
+    this.suspects.push(...fresh.filter(({ found }) => found.blame === 'deployment'));
     options.onSchedule(
       schedule,
       result,
@@ -226,8 +230,9 @@ async function tellOf(
       if (beside) beside.push(found);
       else onSame(found, as.fingerprint);
     } else {
-      const faults = inOrder[n]!.schedule.steps.length;
-      fresh.set(one, { found, fingerprint, schedule, faults, shrunk, same: [] });
+      const { steps, hold } = inOrder[n]!.schedule;
+      const what = { found, fingerprint, schedule, faults: steps.length, ...(hold && { hold }) };
+      fresh.set(one, { ...what, shrunk, same: [] });
     }
   }
   let left = fresh.size;

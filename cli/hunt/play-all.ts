@@ -34,10 +34,10 @@ export async function playAll(
 /** Resolves with an EndlessScheduleError where it does not end. */
 export function playInWorld(
   world: WorldProcess,
-  { seed, steps }: HuntSchedule,
+  { seed, steps, hold }: HuntSchedule,
   config: Omit<RunConfig, 'seed'>,
 ): Promise<PlayResult> {
-  return world.play({ ...config, seed }, { version: 1, seed, steps }).catch((error) => {
+  return world.play({ ...config, ...(hold && { hold }), seed }, { version: 1, seed, steps }).catch((error) => {
     if (error instanceof EndlessScheduleError) return error;
     throw error;
   });

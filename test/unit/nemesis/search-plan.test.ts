@@ -103,6 +103,28 @@ test('what fits the topology comes, aimed at whoever is primary, for as long as 
   expect(left.some(({ fault }) => fault === 'failover')).toBe(false);
 });
 
+test('half of the plans with the usual have a holder stopped or cut off until its lease is over, as a run does', () => {
+  const isUsual = ({ fault, target, forMs }: PlanStep) =>
+    target === 'holder' && (fault === 'pause' || fault === 'partition') && forMs >= 1.2 * options.leaseMs;
+  const plans = fc.sample(searchArbitrary({ ...options, usual: true }), { seed: 1, numRuns: 2_000 });
+  const alone = { ...options, faults: ['pause', 'kill'], usual: true as const };
+  const [with2, none] = [alone, { ...alone, usual: undefined }].map((of) => {
+    const sampled = fc.sample(searchArbitrary(of), { seed: 1, numRuns: 2_000 });
+    return sampled.filter((steps) => steps.some(isUsual)).length / 2_000;
+  });
+  expect(with2! - none!).toBeGreaterThan(0.3);
+  for (const steps of plans) {
+    expect(steps.length).toBeLessThanOrEqual(6);
+    expect(steps.map((step) => ('atMs' in step ? step.atMs : 0))).toEqual(
+      steps.map((step) => ('atMs' in step ? step.atMs : 0)).toSorted((a, b) => a - b),
+    );
+  }
+  // Nor where it was found to break every lock.
+  const leftOut = new Set(['pause:client', 'partition:client']);
+  const left = fc.sample(searchArbitrary({ ...options, usual: true, leftOut }), { seed: 1, numRuns: 500 }).flat();
+  expect(left.some(isUsual)).toBe(false);
+});
+
 test('a search whose faults all mean nothing on its topology says why', () => {
   expect(unsearchable(['failover', 'move-slot'], topology)).toBe('single has nothing that could replace a node');
   expect(unsearchable(['failover', 'kill'], topology)).toBeUndefined();

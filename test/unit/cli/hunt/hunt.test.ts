@@ -6,6 +6,7 @@ import { type Discovery, fingerprintOf, type ScheduleResult } from '../../../../
 import type { WorldProcess } from '../../../../cli/hunt/world-process.js';
 import type { Plan, PlanStep } from '../../../../harness/vocabulary/faults.js';
 import type { RunConfig } from '../../../../harness/vocabulary/run.js';
+import type { HoldTimes } from '../../../../harness/vocabulary/workload.js';
 import { type PlanTopology, searchedAs } from '../../../../nemesis/index.js';
 
 const PLAY_MS = 100;
@@ -23,15 +24,21 @@ const LOST = discovery('lock', 'released-by-other');
 /** `finds`: what a plan shows. `forMs` undefined: without an end. Every play takes `PLAY_MS`. */
 async function hunted(
   finds: (plan: Plan) => Discovery[],
-  { forMs, runs, worlds = 1 }: { forMs?: number; runs?: number; worlds?: number },
+  {
+    forMs,
+    runs,
+    worlds = 1,
+    habits,
+    from = 1,
+  }: { forMs?: number; runs?: number; worlds?: number; habits?: HoldTimes; from?: number },
 ) {
   let nowMs = 0;
   /** Of each play: of what seed it is, and when it ended. */
-  const plays: { seed: number; endMs: number }[] = [];
+  const plays: { seed: number; endMs: number; hold: HoldTimes }[] = [];
   const world = {
-    async play({ seed }: RunConfig, plan: Plan): Promise<ScheduleResult> {
+    async play({ seed, hold }: RunConfig, plan: Plan): Promise<ScheduleResult> {
       nowMs += PLAY_MS;
-      plays.push({ seed, endMs: nowMs });
+      plays.push({ seed, endMs: nowMs, hold });
       const digest = JSON.stringify(plan.steps);
       const found = finds(plan);
       return {
@@ -53,7 +60,8 @@ async function hunted(
   const totals = await hunt({
     worlds: Array.from({ length: worlds }, () => world),
     seed: 7,
-    shard: { index: 1, of: 1 },
+    shard: { index: from, of: from },
+    ...(habits && { habits }),
     ...(runs !== undefined && { runs }),
     config: { leaseMs: 470, clients: 2, keys: ['lock:0'], timeLimitMs: 2_000 } as HuntOptions['config'],
     topology: TOPOLOGY,
@@ -104,6 +112,13 @@ test('what the budget does not suffice to shrink is told all the same, and time 
   expect(nowMs).toBeLessThanOrEqual(1_000);
 });
 
+test('clients hold in what is shrunk and told as they did in the schedule that found it', async () => {
+  const habits = { min: 0.3, max: 0.4 };
+  const { told, plays } = await hunted(always, { runs: 3, habits, from: 2 });
+  expect(told.map(({ hold }) => hold)).toEqual([habits]);
+  expect(plays.every(({ hold }) => hold === habits)).toBe(true);
+});
+
 test('one schedule is played in any case', async () => {
   const { totals, told, nowMs } = await hunted(always, { forMs: 1 });
   expect(totals.schedules).toBe(1);
@@ -136,6 +151,10 @@ test('what breaks every lock is left out of later schedules, when its fault does
   expect(such(searched.slice(16))).toEqual([]);
   const unprovoked = await hunted(() => [everyLock], { runs: 64 });
   expect(unprovoked.totals.leftOut).toEqual([]);
+  // What a lock does when a lease is over shows by nothing else.
+  const stale = discovery('lease', 'client-paused', 'stale');
+  const paused = ({ steps }: Plan) => (steps.some(({ fault }) => fault === 'pause') ? [stale] : []);
+  expect((await hunted(paused, { runs: 64 })).totals.leftOut).toEqual([]);
 });
 
 test('one mistake is told once: by its cause, and where it has none by the minimal schedule of the lock’s', async () => {
