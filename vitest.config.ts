@@ -41,7 +41,7 @@ export default defineConfig({
           ...real,
           name: 'redis',
           include: ['test/redis/**/*.test.ts'],
-          maxWorkers: 4,
+          maxWorkers: 5,
           ...compiledAsItIs,
           sequence: { groupOrder: 1 },
         },
