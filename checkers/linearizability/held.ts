@@ -93,15 +93,15 @@ export function isActedOnLate({ tenures }: HeldKey): boolean {
 
 /** The key as a history of acquires and of releases of unknown outcome, in the order of their calls. */
 export function heldHistory({ operations: ops }: History, { key, tenures }: HeldKey, as: HeldAs): KeyHistory {
-  const parts = tenures.map((tenure): Part => {
-    const { row, callNs, returnNs, endNs, leaseNs, leasedUntilNs } = tenure;
-    return { row, callNs, returnNs, leaseNs, endNs: Math.max(callNs, Math.min(endNs, leasedUntilNs)) };
-  });
-  if (as === 'acted') {
-    for (const { row, returnNs, leaseOverNs, endNs } of tenures.filter(isLate)) {
-      const sinceNs = Math.max(returnNs, leaseOverNs);
-      parts.push({ row, callNs: sinceNs, returnNs: sinceNs, leaseNs: Number.POSITIVE_INFINITY, endNs });
-    }
+  const parts: Part[] = [];
+  for (const tenure of tenures) {
+    const { row, callNs, returnNs, leaseNs } = tenure;
+    const lateNs = as === 'acted' && isLate(tenure) ? actedLateSinceNs(tenure) : undefined;
+    // A client is in nobody's way but others': where its grant had to wait, its lease may run on when it acts on already.
+    const endNs = Math.min(tenure.endNs, tenure.leasedUntilNs, lateNs ?? Number.POSITIVE_INFINITY);
+    parts.push({ row, callNs, returnNs, leaseNs, endNs: Math.max(callNs, endNs) });
+    if (lateNs === undefined) continue;
+    parts.push({ row, callNs: lateNs, returnNs: lateNs, leaseNs: Number.POSITIVE_INFINITY, endNs: tenure.endNs });
   }
   const count = parts.length;
   // Each grant and its end beside each other: then they are nearly in order.
@@ -142,8 +142,13 @@ export function heldHistory({ operations: ops }: History, { key, tenures }: Held
 }
 
 /** Whether its client acted on for longer than the margin after its lease was over. */
-function isLate({ returnNs, endNs, leaseOverNs, marginNs }: Tenure): boolean {
-  return endNs - leaseOverNs > marginNs && Math.max(returnNs, leaseOverNs) < endNs;
+function isLate(tenure: Tenure): boolean {
+  const { endNs, leaseOverNs, marginNs } = tenure;
+  return endNs - leaseOverNs > marginNs && actedLateSinceNs(tenure) < endNs;
+}
+
+function actedLateSinceNs({ returnNs, leaseOverNs }: Tenure): number {
+  return Math.max(returnNs, leaseOverNs);
 }
 
 /** What the record says of each granted acquire. */

@@ -68,6 +68,20 @@ describe('a hold', () => {
     expect(then(6.1, asked(9_000))).toBe('valid/invalid');
   });
 
+  it('that had to wait for another one is in nobody’s way but others’, when its client acts on', () => {
+    // c1 asks before c2 has it, and is granted it after c2; by its own reckoning the lease is over at 6 s, by the server's later.
+    const waited = (story: Story) =>
+      decided(
+        story
+          .grant('c2', 1.02, { sent: 1.01, began: 1.01, grantSent: 1.01 })
+          .release('c2', 1.05)
+          .grant('c1', 1.07, { sent: 1, began: 1, grantSent: 1 })
+          .release('c1', 6.5),
+      );
+    expect(waited(new Story())).toBe('valid/valid');
+    expect(waited(new Story().grant('c3', 6.2, { sent: 6.1, began: 6.1, grantSent: 6.1 }))).toBe('valid/invalid');
+  });
+
   it('of an acquire that is not known to have been granted is none', () => {
     const story = new Story().acquire('c1', [1, 2], { type: 'info' }).grant('c2', 3);
     expect(decided(story)).toBe('valid/valid');
