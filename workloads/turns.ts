@@ -107,6 +107,15 @@ export function stillPromisedMs(
 }
 
 /**
+ * An extension that says nothing of its validity counts from its call: the server gave the new lease at some time between that and the
+ * answer, which may come most of a lease later.
+ */
+function countedFromCall(extended: Outcome): Outcome {
+  if (extended.type !== 'ok' || extended.validForMs !== undefined || extended.beganNs === undefined) return extended;
+  return { ...extended, endedNs: extended.beganNs };
+}
+
+/**
  * For an operation beside a hold: a careful client that has no answer when what the lock promised is over gives the hold up, for
  * it does not work under what it waits to hear of. Not of a lock that renews by itself: that one says itself when it is lost.
  */
@@ -152,7 +161,7 @@ export function* workOn(
     }
     // Who was stopped knows of no time that has passed: its lock tells it whether it has that still.
     const beside = stood === undefined ? whilePromised(options, granted, lock, said) : {};
-    const extended = yield { do: 'extend', hold: id, leaseMs, ...beside };
+    const extended = countedFromCall(yield { do: 'extend', hold: id, leaseMs, ...beside });
     if (extended.type === 'ok') said = extended;
     else if (!careless) return false;
   }
@@ -189,7 +198,9 @@ export function* extend(
   promise: Completion,
 ): ScriptPart<Outcome> {
   const { leaseMs } = options;
-  return yield { do: 'extend', hold: granted.id, leaseMs, ...whilePromised(options, granted, lock, promise) };
+  return countedFromCall(
+    yield { do: 'extend', hold: granted.id, leaseMs, ...whilePromised(options, granted, lock, promise) },
+  );
 }
 
 export function* release({ id }: Granted, beside: ReturnType<typeof whilePromised> = {}): ScriptPart<void> {

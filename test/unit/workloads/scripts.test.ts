@@ -357,6 +357,36 @@ describe('under the lock', () => {
     ]);
   });
 
+  test.each(['renewal', 'singleton-job'])('%s: a lease that an extension gave counts from its call', (name) => {
+    let nowMs = 0;
+    const options = { ...OPTIONS, hold: { min: 2, max: 2 }, nowMs: () => nowMs };
+    const extended = (validForMs?: number) => {
+      nowMs = 0;
+      let isAnswered = false;
+      const answer = (instruction: Instruction, id: number): Outcome | undefined => {
+        if (instruction.do === 'acquire') return { type: 'ok', id, endedNs: 0 };
+        if (instruction.do !== 'extend' || isAnswered) return undefined;
+        isAnswered = true;
+        // The answer came after 0.7 s.
+        nowMs = 1_000;
+        return {
+          type: 'ok',
+          id,
+          beganNs: 300e6,
+          endedNs: nowMs * 1e6,
+          ...(validForMs !== undefined && { validForMs }),
+        };
+      };
+      const steps = lead(workloads[name]!, { options, answer });
+      const at = steps.findIndex(({ instruction }) => instruction.do === 'extend');
+      const { instruction } = steps.slice(at + 1).find(({ instruction: { do: what } }) => what === 'idle')!;
+      return 'ms' in instruction ? instruction.ms : undefined;
+    };
+    // Of a lease of 1 s, less what the way back takes, 0.1 s are left.
+    expect(extended()).toBeCloseTo(100);
+    expect(extended(900)).toBeGreaterThanOrEqual(250);
+  });
+
   test('read-write reads and writes, and tries the other mode under both', () => {
     const asked = lead(workloads['read-write']!).flatMap(({ instruction }) =>
       instruction.do === 'acquire' ? [`${instruction.mode} ${instruction.waitMs}`] : [],
