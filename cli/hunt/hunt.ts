@@ -208,7 +208,8 @@ async function tellOf(
       const { found, fingerprint, schedule, result } = inOrder[n]!;
       const asFound = { found, fingerprint, schedule: schedule.number, shows: result.found, isMinimal: false };
       // What a minimal schedule explains need not be shrunk.
-      const isTold = [...told, ...shown].some((other) => isSameMistake(asFound, other));
+      // Worlds are ready in any order: of some that come before this one nothing is known yet.
+      const isTold = [...told, ...Object.values(shown)].some((other) => isSameMistake(asFound, other));
       const part = budget.part(SHRINKING / Math.ceil((inOrder.length - n) / worlds.length));
       const { shrunk, shows = result.found } = await shrinkFinding(world, schedule, config, fingerprint, {
         onEndless: () => totals.endlessShrinking++,

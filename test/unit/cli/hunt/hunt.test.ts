@@ -134,6 +134,14 @@ test('a number of schedules is that of the search; what it finds is shrunk to th
   expect(told.map(({ shrunk }) => shrunk.isMinimal)).toEqual([true, true]);
 });
 
+test('what takes long to shrink holds up no other world', async () => {
+  const long = discovery('lock', 'takes-long');
+  const quick = ['one', 'another'].map((cause) => discovery('lock', cause, 'stale'));
+  const finds = ({ steps }: Plan) => [...(steps.length > 0 ? [long] : []), ...quick];
+  const { told } = await hunted(finds, { runs: 8, worlds: 2 });
+  expect(told.map(({ found }) => found)).toEqual([long, ...quick]);
+});
+
 test('the schedules are the same however long there is to play them', async () => {
   const forSome = await hunted(withPause, { forMs: 15_000 });
   const forAll = await hunted(withPause, { runs: forSome.searched.length });
