@@ -158,7 +158,9 @@ describe('replay', () => {
     const out = join(freshFolder(), 'runs');
     const run = await torture([make(), '--out', out], { command: 'replay' });
     expect(run.errors).toMatch(says);
-    expect(run.errors.trim().split('\n')).toHaveLength(1);
+    // What is slow on a busy machine shows that it goes on.
+    const lines = run.errors.split('\n').filter((line) => !/^[.\d]*$/.test(line));
+    expect(lines, run.errors).toHaveLength(1);
     expect(run.status).toBe(3);
     expect(existsSync(out) ? readdirSync(out).filter((name) => name !== 'latest') : []).toEqual([]);
   });

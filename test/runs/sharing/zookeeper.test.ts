@@ -12,7 +12,7 @@ describe('ZooKeeper', skipWhere(noZookeeper), () => {
   it('keeps a lock exclusive while leaders are killed, paused and cut off', async () => {
     const faults = 'kill:primary,partition:primary,pause:primary,pause:client';
     const { output, errors, results } = await torture([
-      ...['--service', 'zookeeper', '--nemesis', faults, '--time-limit', '14s', '--seed', '1'],
+      ...['--service', 'zookeeper', '--nemesis', faults, '--time-limit', '18s', '--seed', '1'],
     ]);
     const told = `${output}\n${errors}`;
     expect(output, told).toMatch(/zookeeper ready after \d.*: 3 ZooKeeper nodes, ZooKeeper 3\./);
@@ -43,12 +43,13 @@ describe('ZooKeeper', skipWhere(noZookeeper), () => {
   });
 
   it('catches a lock that forgets what it made and was not told of', async () => {
-    // Whether somebody is just making a node when the server stops is chance: it stops often, and nobody does anything else.
-    const steps = Array.from({ length: 9 }, (_, n) => ({
-      atMs: 300 + 1_300 * n,
+    // Whether somebody is just making a node when the server stops is chance: it stops often, for longer than a client waits for an
+    // answer, and nobody does anything else.
+    const steps = Array.from({ length: 6 }, (_, n) => ({
+      atMs: 300 + 2_600 * n,
       fault: 'pause',
       target: 'primary',
-      forMs: 700,
+      forMs: 2_000,
     }));
     const plan = join(freshFolder(), 'plan.json');
     writeFileSync(plan, JSON.stringify({ version: 1, seed: 1, steps }));
