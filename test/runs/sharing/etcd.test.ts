@@ -55,7 +55,9 @@ describe('etcd', skipWhere(noEtcd), () => {
     const refused = /node-forgets\/etcd-lease@etcd +as expected: .*amnesia is not possible here: it is for Redis/;
     expect(output(), told).toMatch(refused);
     // It held, or the machine is too busy to tell.
-    expect(output(), told).toMatch(/client-crash\/etcd-lease@etcd +(as expected, safe \(weak\): The lock held|cannot tell)/);
+    expect(output(), told).toMatch(
+      /client-crash\/etcd-lease@etcd +(as expected, safe \(weak\): The lock held|cannot tell)/,
+    );
     expect([0, 2], told).toContain(child.exitCode);
   });
 
