@@ -33,10 +33,10 @@ function lengthsMet(strikes: Strikes, lengths: readonly (HoldLength | undefined)
   return met;
 }
 
-/** Those that a client can see, by what overlaps in time. */
+/** Those that a client can see, by what overlaps in time. They come in the order in which they began. */
 function together(faults: readonly FaultInForce[]): FaultInForce[][] {
   const groups: { untilNs: number; faults: FaultInForce[] }[] = [];
-  for (const fault of faults.filter(clientsCanSee).sort((a, b) => a.fromNs - b.fromNs)) {
+  for (const fault of faults.filter(clientsCanSee)) {
     const last = groups.at(-1);
     if (last && fault.fromNs <= last.untilNs) {
       last.untilNs = Math.max(last.untilNs, fault.untilNs);
@@ -139,7 +139,7 @@ class Covered {
   private readonly spans: [fromNs: number, untilNs: number][] = [];
 
   constructor(faults: readonly FaultInForce[]) {
-    for (const { fromNs, untilNs } of [...faults].sort((a, b) => a.fromNs - b.fromNs)) {
+    for (const { fromNs, untilNs } of faults) {
       const last = this.spans.at(-1);
       if (last && fromNs <= last[1]) last[1] = Math.max(last[1], untilNs);
       else this.spans.push([fromNs, untilNs]);
