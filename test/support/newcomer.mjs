@@ -37,7 +37,8 @@ const PROMISES = [
   {
     command: /^npm run torture -- --topology sentinel$/,
     status: 1,
-    says: /^VIOLATED: not safe on sentinel/m,
+    // A busy machine may leave one overlap unexplained beside what the failovers lost: then the first words are those of that.
+    says: /^VIOLATED: not safe on sentinel|^VIOLATED, cause unknown[\s\S]*?^ {2}Deployment: Redis lost \d+ grant/m,
     own: ['none', 'unknown'],
   },
   { command: /^npm run torture -- --lock \.\/my-lock\.ts$/, status: 1, says: /^VIOLATED by the lock/m, own: ['found'] },
