@@ -135,15 +135,17 @@ async function isolateFirst(strike: Strike) {
   const record = { targets: [old.name] };
   if (step.args?.then === 'isolate') {
     const leaving = choose(context.clientHosts, Math.floor(context.clientHosts.length / 2), context);
-    const rest = await inForce.add(context.levers.network.cut(bothWays([old.host], leaving)));
+    // Of a single client nobody leaves, and nothing is cut.
+    const pairs = bothWays([old.host], leaving);
+    const rest = pairs.length > 0 ? await inForce.add(context.levers.network.cut(pairs)) : undefined;
     const staying = context.clientHosts.filter((host) => !leaving.includes(host));
     return {
       sinceNs,
       record: {
         ...record,
         did: `${old.name} left isolated with ${words(staying.map((host) => host.name))}`,
-        proof: [...story, rest.proof].join('; '),
-        effects: [...effects, ...rest.effects],
+        proof: [...story, ...(rest ? [rest.proof] : [])].join('; '),
+        effects: [...effects, ...(rest?.effects ?? [])],
       },
       heal: () => inForce.heal(),
     };

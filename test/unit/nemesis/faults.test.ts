@@ -921,6 +921,16 @@ describe('failover', () => {
     expect(await w.inForce()).toEqual([]);
   });
 
+  it('isolate: leaves the only client there is', async () => {
+    const w = world('sentinel', { clients: 1 });
+    promoteAndGrant(w);
+    const active = await strike(w, 'failover', 'primary', 6_000, { then: 'isolate' });
+    expect(active.record.did).toBe('r1 left isolated with c1');
+    expect(cutIn(active.record)).toEqual(cutOff);
+    expect(active.record.proof).not.toMatch(/; *$|: *$/);
+    await heal(w, active);
+  });
+
   it('goes on without a grant of an attempt that was made after the cut, and says so', async () => {
     const w = world('sentinel');
     const late = { client: 'c1', id: 7, op: 'acquire', key: 'lock:0', beganNs: 1, grantSentNs: -1 } as const;
