@@ -2,7 +2,6 @@
  * Matchers about results, in the form that vitest's and jest's `expect.extend` take. "Cannot tell" is neither: then a
  * matcher fails, and so does its `.not`.
  */
-
 import { CAUSES } from '../../checkers/causes/descriptions.js';
 import { firstWords, verdictLines } from '../../harness/record/facts/verdict-words.js';
 import { insteadOf } from '../../harness/record/schemas/names.js';

@@ -1,5 +1,4 @@
 /** `matrix`: which lock survives which fault. Every cell is run, compared with what must come of it, and leads to its report. */
-
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { PROJECT } from '../../harness/machine/project-files.js';

@@ -1,5 +1,4 @@
 /** Which scenarios are to be played, with what, and what a play's run is to do as far as it is not the play's own doing. */
-
 import { insteadOf } from '../../harness/record/schemas/names.js';
 import { CLASSES } from '../../harness/record/schemas/violation-class.js';
 import { NOT_IN_VIRTUAL_TIME } from '../../harness/runtimes/provides.js';

@@ -2,7 +2,6 @@
  * `selftest`: does this tool catch what it must, and leave alone what it must not accuse? Every canary is tortured until it is
  * caught, its twin goes through the same, and sound locks through faults that they must survive.
  */
-
 import { type Command, Option } from 'commander';
 import { PROJECT } from '../../harness/machine/project-files.js';
 import { insteadOf } from '../../harness/record/schemas/names.js';

@@ -1,5 +1,4 @@
 /** From names to the cells of a campaign: every lock, topology, fault and workload that go together. */
-
 import { isAbsolute, relative } from 'node:path';
 import { insteadOf } from '../../harness/record/schemas/names.js';
 import { topologies, topologiesOfService } from '../../harness/topologies/index.js';

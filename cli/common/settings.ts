@@ -1,5 +1,4 @@
 /** From settings of a program or a config file to flags of the command line, which alone know what is allowed. */
-
 import { fileURLToPath } from 'node:url';
 import { insteadOf } from '../../harness/record/schemas/names.js';
 import type { Settings } from '../../harness/vocabulary/settings.js';

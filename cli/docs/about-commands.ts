@@ -1,5 +1,4 @@
 /** `list` and `doctor`: what there is, and what this machine can do. */
-
 import { checkers, judgesOf } from '../../checkers/index.js';
 import { diagnose, formatFindings } from '../../harness/machine/doctor.js';
 import { provideIp } from '../../harness/machine/iproute.js';

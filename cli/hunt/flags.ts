@@ -1,5 +1,4 @@
 /** The flags of `hunt`: those of `run` that mean the same in virtual time, with values that suit it, and its own. */
-
 import { Command, Option } from 'commander';
 import { insteadOf } from '../../harness/record/schemas/names.js';
 import { topologies, topologiesOfService } from '../../harness/topologies/index.js';

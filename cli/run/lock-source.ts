@@ -6,7 +6,6 @@
  * It promises one clear line for everything that can be seen without running the lock. What only running shows (no
  * default export, a program that does not answer) is the handshake's to tell. Nothing here is ever given to a shell.
  */
-
 import { constants, existsSync } from 'node:fs';
 import { access, readdir, stat } from 'node:fs/promises';
 import { basename, delimiter, dirname, extname, isAbsolute, join, resolve } from 'node:path';

@@ -1,5 +1,4 @@
 /** A run takes no arguments: what looks like one was to be a command, or a lock. */
-
 import type { Command } from 'commander';
 import { insteadOf } from '../../harness/record/schemas/names.js';
 import { UsageError } from '../common/errors.js';

@@ -3,7 +3,6 @@
  *
  * The line holds no line break and no control character, whatever the data holds: it goes to a terminal.
  */
-
 import * as z from 'zod';
 import { shownAsJson } from './foreign-text.js';
 import { insteadOf } from './names.js';

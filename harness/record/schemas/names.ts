@@ -3,21 +3,18 @@
 /** Above this, a list is looked up rather than read in a message. */
 const NAMES_IN_A_LINE = 20;
 
+interface Known {
+  /** The command that shows all names. */
+  list?: string;
+  /** Of many names, those that a line shows; absent: all. */
+  shown?: readonly string[];
+}
+
 /**
  * What to type in place of `given`: the nearest of the names, and all of them as far as they fit in a line. The text continues a line
  * that says what is not known: `did you mean kill? ('list faults' shows all)`.
  */
-export function insteadOf(
-  given: string,
-  names: readonly string[],
-  {
-    list,
-    shown = names,
-  }: {
-    /** The command that shows them all. */ list?: string /** Of many, those that are told. */;
-    shown?: readonly string[];
-  } = {},
-): string {
+export function insteadOf(given: string, names: readonly string[], { list, shown = names }: Known = {}): string {
   const near = nearestName(given, names);
   const all = `there are ${shown.join(', ')}`;
   const isShort = shown.length <= NAMES_IN_A_LINE;
