@@ -215,8 +215,9 @@ export default defineLock({
     );
     const page = readFileSync(join(project, 'runs/latest/report.html'), 'utf8');
     const printed = [...new Set([...commandsIn(output), ...commandsIn(page)])];
-    const kinds = printed.map((command) => /^npx lock-torture (replay|check|--lock)/.exec(command)?.[1]);
-    expect(kinds.sort(), printed.join('\n')).toEqual(['--lock', 'check', 'replay']);
+    // A run that says little leads to a series of its like, too: another --lock.
+    const kinds = new Set(printed.map((command) => /^npx lock-torture (replay|check|--lock)/.exec(command)?.[1]));
+    expect([...kinds].sort(), printed.join('\n')).toEqual(['--lock', 'check', 'replay']);
     for (const command of printed) {
       // Of many runs, one.
       const typed = await byUser(['sh', '-c', command.replace(/ --times \d+$/, ' --times 1')]);
