@@ -3,8 +3,14 @@
  * everything that goes into it, so it is built when something has changed and never otherwise.
  */
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import { clockShimPart } from '../harness/machine/clock-shim.js';
+import { durableShimPart } from '../harness/machine/durable-shim.js';
+import { linkShaperPart } from '../harness/machine/link-shaper.js';
+import { type NativePart, untriedPart } from '../harness/machine/native-part.js';
+import { temporaryFolder } from '../harness/machine/private-folder.js';
+import { cacheFolder } from '../harness/machine/redis-binary.js';
 import type { ServerImage } from '../harness/vocabulary/topology.js';
 import { ContainerError, type Docker, type Engine, loadTestcontainers } from './engine.js';
 
@@ -42,8 +48,7 @@ export async function provideImages(
   say: (line: string) => void,
 ): Promise<Images> {
   const [base, clientBase] = [await provideBase(engine, image, say), await provideBase(engine, clientImage, say)];
-  const agent = filesBelow(project, 'dist/docker/agent');
-  const common = ['package.json', 'harness/native/clock-shim.c'];
+  const agent = ['package.json', ...filesBelow(project, 'dist/docker/agent')];
   const ofAgent = ['host-files', 'power-cut', 'process-family'].map((name) => `dist/harness/runtimes/${name}.js`);
   const { programs, packages } = service;
   const client = await provide({
@@ -53,13 +58,8 @@ export async function provideImages(
     name: 'lock-torture/client',
     dockerfile: 'docker/client.Dockerfile',
     from: clientImage,
-    files: [
-      ...common,
-      'harness/native/link-shaper.c',
-      ...agent,
-      ...filesBelow(project, 'dist/harness'),
-      ...filesBelow(project, 'dist/lock-impl'),
-    ],
+    files: [...agent, ...filesBelow(project, 'dist/harness'), ...filesBelow(project, 'dist/lock-impl')],
+    natives: [clockShimPart, linkShaperPart],
     parts: [clientBase],
     args: { BASE: clientImage },
   });
@@ -70,7 +70,8 @@ export async function provideImages(
     name: 'lock-torture/server',
     dockerfile: 'docker/server.Dockerfile',
     from: image,
-    files: [...common, 'harness/native/durable-shim.c', ...agent, ...ofAgent],
+    files: [...agent, ...ofAgent],
+    natives: [clockShimPart, durableShimPart],
     parts: [base, clientBase, ...programs, ...packages],
     args: { BASE: image, CLIENT: client, PROGRAMS: programs.join(' '), PACKAGES: packages.join(' ') },
   });
@@ -84,20 +85,26 @@ interface Recipe {
   name: string;
   dockerfile: string;
   from: string;
-  /** What the image is made of, relative to the project; the tag depends on what is in `files` and on `parts`. */
+  /** What the image is made of: files, relative to the project, and compiled parts. Its tag depends on them and on `parts`. */
   files: string[];
+  natives: NativePart[];
   parts: string[];
   args: Record<string, string>;
 }
 
-async function provide({ engine, project, say, name, dockerfile, from, files, parts, args }: Recipe) {
+async function provide({ engine, project, say, name, dockerfile, from, files, natives, parts, args }: Recipe) {
+  /** By the path in the context. */
+  const content = new Map([dockerfile, ...files].map((file) => [file, join(project, file)]));
+  for (const part of natives) content.set(join(COMPILED, `${part.name}${part.extension}`), await compiled(part, say));
   const hash = createHash('sha256');
   for (const part of parts) hash.update(`${part}\0`);
-  for (const file of [dockerfile, ...files]) hash.update(`${file}\0`).update(readFileSync(join(project, file)));
+  for (const [to, path] of content) hash.update(`${to}\0`).update(readFileSync(path));
   const image = `${name}:${hash.digest('hex').slice(0, 16)}`;
   if (await idOf(engine.docker, image)) return image;
   say(`building ${image} from ${from} (first run with it)…`);
-  await build(engine.docker, image, { context: project, src: [dockerfile, ...files] }, dockerfile, args, say);
+  using staged = temporaryFolder();
+  for (const [to, path] of content) cpSync(path, join(staged.path, to));
+  await build(engine.docker, image, { context: staged.path, src: [...content.keys()] }, dockerfile, args, say);
   if (!(await idOf(engine.docker, image)))
     throw new ContainerError(`${image} was built from ${from}, but it is not there`);
   return image;
@@ -174,11 +181,21 @@ async function build(
   // Not with the whole command of that step.
   const what = error.replace(/^The command '.*' returned a non-zero code: (\d+)$/s, 'a step ended with exit status $1');
   throw new ContainerError(
-    `${image} cannot be built from ${args.BASE}: ${[what, ...last].join('; ')} (the base must be of Debian or Ubuntu, or have ip, cc and, for clients, node)`,
+    `${image} cannot be built from ${args.BASE}: ${[what, ...last].join('; ')} (the base must be of Debian or Ubuntu, or have ip and, for clients, node)`,
   );
 }
 
 // ------------------------------------------------------------------------------------------------ what goes into them
+
+/** The folder of the build's context with what the project has in C. */
+const COMPILED = 'compiled';
+
+/** The file that hosts load: the machine's kernel and processor are theirs, and `probe` tries it in a container. */
+async function compiled(part: NativePart, say: (line: string) => void): Promise<string> {
+  const built = await untriedPart(part, { cacheFolder: cacheFolder(), say });
+  if ('path' in built) return built.path;
+  throw new ContainerError(built.problem, built.remedy);
+}
 
 /** Files below a folder of the project, in order, without what only debuggers and compilers read. */
 function filesBelow(project: string, folder: string): string[] {

@@ -1,21 +1,13 @@
 # What a server of any service, or a Sentinel, runs in: the image of the user's choice, the tools that faults are made with, the
-# clock shim and the durable shim compiled against its own C library, and the agent with the Node.js that it needs.
+# clock shim and the durable shim, and the agent with the Node.js that it needs.
 ARG BASE
 ARG CLIENT
 FROM ${CLIENT} AS client
 
-FROM ${BASE} AS shim
-USER 0
-RUN command -v cc >/dev/null || { apt-get update -qq && apt-get install -y -qq --no-install-recommends gcc libc6-dev; }
-COPY harness/native/clock-shim.c harness/native/durable-shim.c /opt/lock-torture/
-RUN for shim in clock-shim durable-shim; do cc -O2 -shared -fPIC -o /opt/lock-torture/$shim.so /opt/lock-torture/$shim.c || exit 1; done
-# The engine keeps it, without a name, for the next build.
-LABEL lock-torture.image=parts
-
 FROM ${BASE}
 USER 0
 RUN command -v ip >/dev/null || { apt-get update -qq && apt-get install -y -qq --no-install-recommends iproute2 && rm -rf /var/lib/apt/lists/*; }
-COPY --from=shim /opt/lock-torture/clock-shim.so /opt/lock-torture/durable-shim.so /opt/lock-torture/
+COPY compiled/ /opt/lock-torture/
 COPY --from=client /opt/lock-torture/node /opt/lock-torture/
 # By one name, the first of these that is there: names on PATH, or paths, which may have stars. Where there is none, the distribution's
 # packages bring it.

@@ -9,11 +9,11 @@ import type { ClockSkew } from '../vocabulary/host.js';
 import { runProgram } from './command.js';
 import { type BuildOptions, type BuiltPart, buildLibrary, libraryPart, preloadEnv } from './native-part.js';
 
-const part = libraryPart({ what: 'clock shim', name: 'clock-shim' }, tryClockShim);
+export const clockShimPart = libraryPart({ what: 'clock shim', name: 'clock-shim' }, tryClockShim);
 
 /** The compiled shim, or why there is none (see `buildPart`). */
 export function buildClockShim(options: BuildOptions): Promise<BuiltPart> {
-  return buildLibrary(part, options);
+  return buildLibrary(clockShimPart, options);
 }
 
 /** Moves the clock of a real process by an hour and reads it back; resolves with what is wrong, or undefined. */

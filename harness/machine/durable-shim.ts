@@ -8,11 +8,11 @@ import type { RedisBinary } from '../vocabulary/topology.js';
 import { runProgram } from './command.js';
 import { type BuildOptions, type BuiltPart, buildLibrary, libraryPart, preloadEnv } from './native-part.js';
 
-const part = libraryPart({ what: 'durable shim', name: 'durable-shim' }, tryDurableShim);
+export const durableShimPart = libraryPart({ what: 'durable shim', name: 'durable-shim' }, tryDurableShim);
 
 /** The compiled shim, or why there is none (see `buildPart`). */
 export function buildDurableShim(options: BuildOptions): Promise<BuiltPart> {
-  return buildLibrary(part, options);
+  return buildLibrary(durableShimPart, options);
 }
 
 /** Syncs most of a file and looks what was recorded; resolves with what is wrong, or undefined. */

@@ -3,24 +3,23 @@
  */
 import { runProgram } from './command.js';
 import { inNamespaces } from './namespaces.js';
-import { type BuildOptions, type BuiltPart, buildPart } from './native-part.js';
+import { type BuildOptions, type BuiltPart, buildPart, type NativePart } from './native-part.js';
 import { temporaryFolder } from './private-folder.js';
 
 const REMEDY =
   'the kernel must have TUN devices, or veth and packet sockets (as root on the machine itself: modprobe tun, or modprobe -a veth af_packet); set LOCK_TORTURE_CACHE to a folder from which programs may be run';
 
+export const linkShaperPart: NativePart = {
+  what: 'link shaper',
+  name: 'link-shaper',
+  extension: '',
+  flags: ['-O2'],
+  trouble: (path) => linkShaperTrouble(path),
+};
+
 /** The compiled program, or why there is none (see `buildPart`). */
 export function buildLinkShaper(options: BuildOptions): Promise<BuiltPart> {
-  return buildPart(
-    {
-      what: 'link shaper',
-      name: 'link-shaper',
-      extension: '',
-      flags: ['-O2'],
-      trouble: (path) => linkShaperTrouble(path),
-    },
-    options,
-  );
+  return buildPart(linkShaperPart, options);
 }
 
 /** Delays a datagram on a network of its own; resolves with what is wrong, or undefined. */

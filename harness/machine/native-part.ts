@@ -91,6 +91,12 @@ export async function buildPart(part: NativePart, options: BuildOptions): Promis
   }
 }
 
+/** As `buildPart`, for a container's image: only there can it be tried, and what was not is kept apart. */
+export function untriedPart(part: NativePart, options: BuildOptions): Promise<BuiltPart> {
+  const untried = { ...part, trouble: async () => undefined };
+  return buildPart(untried, { ...options, cacheFolder: join(options.cacheFolder, 'untried') });
+}
+
 /** As `buildPart`, for what is preloaded: the loader takes a list of paths, which blanks and colons divide. */
 export async function buildLibrary(part: NativePart, options: BuildOptions): Promise<BuiltPart> {
   const folder = join(options.cacheFolder, part.name);

@@ -69,7 +69,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   matrix: ['harness/vocabulary'],
   checkers: ['harness/vocabulary', 'harness/record'],
   reports: ['harness/vocabulary', 'harness/record'],
-  docker: ['harness/vocabulary', 'harness/runtimes'],
+  docker: ['harness/vocabulary', 'harness/runtimes', 'harness/machine'],
 };
 
 /**

@@ -22,6 +22,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MADE_OF } from '../../../cli/run/tool-image.js';
 import { ended } from '../../support/ended.js';
+import { containers, inContainers } from '../../support/needs-docker.js';
 import { commandsIn } from '../../support/next-commands.js';
 import { ROOT } from '../../support/torture.js';
 
@@ -254,6 +255,33 @@ export default defineLock({
       'note: for runs in containers, npm install --save-dev testcontainers',
       'runtime netns',
     ]);
+  });
+});
+
+describe('with testcontainers beside it, where an engine answers', containers, () => {
+  const beside = () => join(project, 'node_modules/testcontainers');
+  // A link: what it needs is found where it really lies.
+  beforeAll(() => symlinkSync(join(ROOT, 'node_modules/testcontainers'), beside()));
+  afterAll(() => rmSync(beside()));
+  const tool = (...argv: string[]) =>
+    ended(
+      spawn(join(project, 'node_modules/.bin/lock-torture'), [...argv], {
+        cwd: project,
+        env: { PATH: process.env.PATH!, HOME: process.env.HOME!, TESTCONTAINERS_RYUK_DISABLED: 'true' },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      }),
+    );
+
+  it('the engine is found', async () => {
+    const { output } = await tool('doctor');
+    expect(output).toMatch(/container engine +\S+ answers/);
+  });
+
+  it('auto takes it', { tags: ['night'] }, async () => {
+    const images = inContainers.filter((word) => word !== '--runtime' && word !== 'docker');
+    const { status, output, errors } = await tool('--no-config', '--nemesis', 'none', ...QUICKEST, ...images);
+    expect([0, 2], `${output} ${errors}`).toContain(status);
+    expect(output).toMatch(/^runtime docker: engine /m);
   });
 });
 
