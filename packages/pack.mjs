@@ -16,6 +16,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { ADD, SOURCE } from '../dist/cli/common/package-source.js';
 
 const PROJECT = fileURLToPath(new URL('..', import.meta.url));
 const PLATFORMS = ['linux-x64', 'linux-arm64'];
@@ -50,7 +51,7 @@ function asked() {
     const options = { all: { type: 'boolean', default: false }, json: { type: 'boolean', default: false } };
     const { values, positionals } = parseArgs({ options, allowPositionals: true });
     if (positionals.length > 1) throw new Error(`one folder, not ${positionals.length}`);
-    return { ...values, folder: positionals[0] ?? 'packed' };
+    return { ...values, folder: positionals[0] ?? SOURCE.folder ?? 'packed' };
   } catch (error) {
     process.stderr.write(
       `lock-torture: ${error.message.split('\n')[0]}: npm run packages -- [FOLDER] [--all] [--json]\n`,
@@ -65,7 +66,7 @@ function installing(tarballs) {
   if (all) return `Packed in ${out}, as they are published:\n${sizes.join('')}`;
   const files = tarballs.map((name) => shellWord(join(out, name))).join(' ');
   const lacking = tarballs.length === 1 ? `There are no compiled parts in C for ${HERE}.\n` : '';
-  return `Packed in ${out}, for ${HERE}:\n${sizes.join('')}${lacking}\nIn your project (pnpm add -D and yarn add -D take the same files):\n\n  npm i -D ${files}\n`;
+  return `Packed in ${out}, for ${HERE}:\n${sizes.join('')}${lacking}\nIn your project (${ADD.pnpm} and ${ADD.yarn} take the same files):\n\n  ${ADD.npm} ${files}\n`;
 }
 
 function shellWord(text) {

@@ -4,8 +4,14 @@ import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
 import { UsageError } from '../common/errors.js';
+import { installCommand, SOURCE } from '../common/package-source.js';
+import { toolVersion } from '../common/standing.js';
+import { quote } from '../common/values.js';
 import { isInstalled, projectIn } from './project.js';
-import { commandsFor, filesFor, installCommand } from './templates.js';
+import { commandsFor, filesFor } from './templates.js';
+
+/** Of the parts in C that this machine takes. */
+const PLATFORM = `${process.platform}-${process.arch}`;
 
 export interface InitFlags {
   yes: boolean;
@@ -32,7 +38,14 @@ export async function initCommand({ yes, dryRun }: InitFlags, folder: string): P
     return 0;
   }
   for (const { path, text } of missing) write(join(folder, path), text);
-  if (!isInstalled(folder)) say(`the files import it, so first: ${installCommand(project)}`);
+  if (!isInstalled(folder)) {
+    const install = installCommand(project.manager, { version: toolVersion(), platform: PLATFORM });
+    if (SOURCE.kind === 'files')
+      say(
+        `the files import it, so first, in a clone of lock-torture: npm run packages -- ${quote(join(folder, SOURCE.folder))}`,
+      );
+    say(`${SOURCE.kind === 'files' ? 'and then here' : 'the files import it, so first'}: ${install}`);
+  }
   say(`then try: ${commandsFor(project).join(', and ')} (which finds the mistake of the lock that was written)`);
   return 0;
 }

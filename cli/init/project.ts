@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, relative, sep } from 'node:path';
 import { UsageError } from '../common/errors.js';
+import type { Manager } from '../common/package-source.js';
 
 export interface Project {
   /** Whether it is written in TypeScript. */
@@ -17,8 +18,6 @@ export interface Project {
   /** From the root of its repository, the only place where GitHub looks for workflows; empty: it is the root. */
   inRepository: string;
 }
-
-export type Manager = 'npm' | 'pnpm' | 'yarn';
 
 const LOCKFILES: readonly (readonly [file: string, manager: Manager])[] = [
   ['pnpm-lock.yaml', 'pnpm'],

@@ -1,6 +1,7 @@
 /** The files that `init` writes, for the project that it found: pure, so that each kind of project is one case of a test. */
 
-import type { Manager, Project } from './project.js';
+import type { Manager } from '../common/package-source.js';
+import type { Project } from './project.js';
 
 export interface NewFile {
   /** Relative to the project. */
@@ -50,11 +51,6 @@ export function commandsFor({ runner, manager }: Project): string[] {
     node: `${manager === 'yarn' ? 'yarn node' : 'node'} --test ${NODE_TEST}`,
   };
   return [`${run} lock-torture`, test[runner]];
-}
-
-export function installCommand({ manager }: Pick<Project, 'manager'>): string {
-  const add = { npm: 'npm install --save-dev', pnpm: 'pnpm add --save-dev', yarn: 'yarn add --dev' };
-  return `${add[manager]} lock-torture`;
 }
 
 /** What runs a program of a package that is installed. */
