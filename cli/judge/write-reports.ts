@@ -96,6 +96,7 @@ const knownRow = z.object({
       timeLimitMs: z.number(),
       found: foundSchema,
       causes: z.array(z.string()),
+      whose: z.string(),
       holds: z.number(),
       report: z.boolean(),
     }),
@@ -103,7 +104,7 @@ const knownRow = z.object({
 });
 type KnownRow = z.output<typeof knownRow>;
 
-const knownRows = z.object({ version: z.literal(1), runs: z.record(z.string(), knownRow) });
+const knownRows = z.object({ version: z.literal(2), runs: z.record(z.string(), knownRow) });
 
 /** `index.html` and `index.json` of a folder of runs. Only where runs are kept, which the link `latest` tells: a run that was copied elsewhere is judged without leaving anything beside it. */
 export function writeRunsIndex(base: string): void {
@@ -122,7 +123,7 @@ export function writeRunsIndex(base: string): void {
       if (row !== undefined) rows[id] = { mtimeMs, row: { ...row, runId: id } };
     }
   }
-  writeWhole(join(base, ROWS_FILE), `${JSON.stringify({ version: 1, runs: rows })}\n`);
+  writeWhole(join(base, ROWS_FILE), `${JSON.stringify({ version: 2, runs: rows })}\n`);
   writeWhole(join(base, 'index.html'), runsPage(Object.values(rows).map(({ row }) => row)));
 }
 

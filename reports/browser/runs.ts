@@ -1,6 +1,8 @@
 /// <reference lib="dom" />
 /// <reference lib="dom.iterable" />
-/** The script of the list of runs: shows the rows that have every word that was typed, and a verdict that is ticked. */
+/** The script of the list of runs: shows the rows that have every word that was typed, and a verdict that is ticked; and sorts them. */
+import { sortable } from './sorting.js';
+
 const rows = [...document.querySelectorAll<HTMLTableRowElement>('tr[data-verdict]')].map((row) => ({
   row,
   verdict: row.dataset.verdict!,
@@ -25,5 +27,4 @@ document.documentElement.classList.add('scripted');
 form.addEventListener('input', filter);
 form.addEventListener('submit', (event) => event.preventDefault());
 filter();
-
-export {};
+sortable(document.querySelector<HTMLTableElement>('table.runs')!);

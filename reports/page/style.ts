@@ -52,7 +52,8 @@ details>summary h3{display:inline}.violation>summary{color:var(--text)}details.v
 .scroll{overflow-x:auto}
 table{border-collapse:collapse;width:100%;font-size:14px}
 th,td{border-bottom:1px solid var(--edge);padding:6px 10px 6px 0;text-align:left;vertical-align:top;overflow-wrap:anywhere}
-.batch td{overflow-wrap:break-word}
+.batch td,.runs td{overflow-wrap:break-word}.runs td{max-width:24em}.runs th{white-space:nowrap}.runs .faults{min-width:15em}
+th button,th button:hover{border:0;border-radius:0;padding:0;background:none;font:inherit;color:inherit;white-space:nowrap}th[aria-sort] button::after{content:' ▲';content:' ▲'/''}th[aria-sort=descending] button::after{content:' ▼';content:' ▼'/''}
 .nowrap{white-space:nowrap}
 .faults td:nth-child(2){min-width:16em}
 th{overflow-wrap:normal;color:var(--muted);font-weight:600;font-size:13px}
@@ -142,7 +143,7 @@ text.muted{font-weight:400}.key-name{font-size:9px}.axis{font-size:10.5px}.in-ba
 .flag-line{stroke:var(--text);stroke-width:.8;stroke-dasharray:2 3;pointer-events:none}
 @media (max-width:700px){main{padding:10px}.verdict{padding:12px}.violation{padding:10px}h2{font-size:19px}.facts th{width:auto;white-space:normal}.verdict h1{font-size:21px}.verdict h1 span{display:block}.in-short div{grid-template-columns:1fr;gap:0}
 .properties thead{display:none}.properties td{display:block;border:0;padding:1px 0}.properties td:first-child{width:auto;padding-top:6px}.properties tr{border-bottom:1px solid var(--edge)}
-.runs thead{display:none}.runs td{display:block;border:0;padding:1px 0;text-align:left}.runs td:empty{display:none}.runs tr{display:block;border-bottom:1px solid var(--edge);padding:6px 0}.runs .number::before{content:attr(data-of) ' '}}`;
+.runs,.runs tbody{display:block}.runs thead tr{display:flex;flex-wrap:wrap;gap:0 12px}.runs thead th{border:0;padding:2px 0}html:not(.scripted) .runs thead{display:none}.runs thead::before{content:'sort by'}.runs td,.runs .faults{display:block;border:0;padding:1px 0;text-align:left;min-width:0;max-width:none}.runs td:empty{display:none}.runs tr{display:block;border-bottom:1px solid var(--edge);padding:6px 0}.runs .number::before{content:attr(data-of) ' '}}`;
 
 const PAPER = `
 @media print{

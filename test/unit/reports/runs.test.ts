@@ -17,12 +17,28 @@ describe('the list of runs', () => {
     const rows = tagsOf(page).filter(({ attributes }) => attributes['data-verdict'] !== undefined);
     expect(rows.map(({ attributes }) => attributes['data-verdict'])).toEqual(['none', 'violated']);
     expect(page).toContain('2 runs: 1 violated, 1 none.');
-    expect(page).toContain('<span class="state bad">✗ VIOLATED: not safe on sentinel</span>');
+    expect(page).toContain(
+      '<span class="state bad">✗\u00a0VIOLATED: not safe on sentinel</span></td><td>the deployment&#39;s ×2, the lease&#39;s ×1</td>',
+    );
     const passed = runRow(sampleConfig, { ...input.results, words: undefined!, verdict: 'held' }, true);
-    expect(markupOf(runsPage([passed]))).toMatch(/data-verdict="passed"><td><span class="state doubt">! PASSED/);
-    expect(page).toContain('exclusion broken ×2, stale holder ×1: failover-lost-write, client-paused');
+    expect(markupOf(runsPage([passed]))).toMatch(
+      /data-verdict="passed"><td data-value="2"><span class="state doubt">!\u00a0PASSED/,
+    );
+    expect(page.replace(/<\/?span[^>]*>/g, '')).toContain(
+      'exclusion broken ×2, stale holder ×1: failover-lost-write, client-paused',
+    );
     expect(page).toContain(`<a href="./${sampleConfig.runId}/report.html">`);
     expect(page).not.toContain('./later/');
+  });
+
+  it('breaks no name within, however many there are, unless it is longer than a line', () => {
+    const nemesis = Array.from({ length: 14 }, (_, n) => `pause:client-${n}`);
+    const long = `my-${'very-'.repeat(12)}long-lock`;
+    const page = markupOf(runsPage([{ ...violated, nemesis, lock: long, topology: 'sentinel' }]));
+    expect(page).toContain('<span class="nowrap">sentinel,</span> <span class="nowrap">netns</span>');
+    expect(page.match(/<span class="nowrap">pause:client-\d+,<\/span>/g)).toHaveLength(12);
+    expect(page).toContain('</span> and 2 more</td>');
+    expect(page).toContain(`<td>${long} </td>`);
   });
 
   it('escapes the names of locks', () => {

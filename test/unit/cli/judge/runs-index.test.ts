@@ -16,6 +16,6 @@ test.each(['', '{"version":1}', '{"version":1,"runs":{"gone":{}}}', '{"version":
     writeFileSync(join(base, 'gone', 'config.json'), '{}');
     writeFileSync(join(base, 'index.json'), text);
     writeRunsIndex(base);
-    expect(JSON.parse(readFileSync(join(base, 'index.json'), 'utf8'))).toEqual({ version: 1, runs: {} });
+    expect(JSON.parse(readFileSync(join(base, 'index.json'), 'utf8'))).toEqual({ version: 2, runs: {} });
   },
 );
