@@ -6,7 +6,7 @@ import { modelOf } from '../../../../checkers/linearizability/models/index.js';
 import type { KeyHistory, Reading } from '../../../../checkers/linearizability/types.js';
 import { verify } from '../../../../checkers/linearizability/verify.js';
 import type { LockModel } from '../../../../harness/vocabulary/protocol.js';
-import { drawn, SEED } from '../../../support/drawn.js';
+import { cases, drawn, SEED } from '../../../support/drawn.js';
 import { ns, Story } from '../build.js';
 import { keyOf } from './key-of.js';
 import { keyHistory, MODELS, smallHistories } from './small-histories.js';
@@ -119,7 +119,7 @@ test.each(MODELS)(
       }),
       drawn(500),
     );
-    expect(Math.min(seen.right, seen.wrong)).toBeGreaterThan(20);
+    expect(Math.min(seen.right, seen.wrong)).toBeGreaterThan(cases(20));
   },
 );
 
