@@ -58,11 +58,13 @@ function neverHeld(model: LockModel): string {
 
 /** What fails the run first, in the order of telling: whose mistake it is, how often and why; and what else was found. */
 function accusation({ violations, failing, found }: Findings, judges: readonly Checker[]): string {
-  const first = failing[0]!;
-  const on = blamedOn(first);
+  const told = failing[0]!;
+  const on = blamedOn(told);
   const isOfIt = (one: Violation) =>
-    one.class === first.class && one.kind === first.kind && blamedOn(one) === on && one.known === first.known;
+    one.class === told.class && one.kind === told.kind && blamedOn(one) === on && one.known === told.known;
   const same = violations.filter(isOfIt);
+  // Told first is the clearest; what a headline names is when it began to go wrong.
+  const first = same.reduce((a, b) => (b.fromNs < a.fromNs ? b : a));
   const others = violations.filter((one) => !isOfIt(one));
   const untold = untoldOf(violations, found);
   // Of what is counted only, nothing is known of its cause either.

@@ -21,6 +21,7 @@ import type {
 } from '../harness/vocabulary/verdict.js';
 import type { ClientHabit } from '../harness/vocabulary/workload.js';
 import { blameFor } from './causes/blame.js';
+import { causePhrase } from './causes/descriptions.js';
 import { NO_CHAIN } from './causes/unexplained.js';
 import { mutualExclusion, PROCEDURE } from './exclusion/mutual-exclusion.js';
 import { neverGrantedHolds } from './exclusion/never-granted.js';
@@ -201,7 +202,7 @@ export function findingsOfOne(checker: Checker, input: CheckInput): CheckerFindi
   const blamed = (violation: Violation): Violation => {
     const blame = blameFor(violation, findingKind([checker], violation), input);
     const known = knownAs({ ...violation, blame }, input.config.known);
-    const cause = causeBeside(blame, violation, checker);
+    const cause = { ...causeBeside(blame, violation, checker), phrase: causePhrase(violation.cause.name) };
     return { ...violation, cause, blame, ...(known && { known }) };
   };
   return { ...findings, violations: findings.violations.map(blamed) };

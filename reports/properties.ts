@@ -1,6 +1,7 @@
 /** What a run says of each property that was judged, a line each: of those that passed, those that failed, and those left open. */
 import { bearingOf } from '../harness/record/facts/blame.js';
 import { className } from '../harness/record/facts/classes.js';
+import { lengthOf } from '../harness/record/facts/clearest.js';
 import { count, duration, moment } from '../harness/record/facts/words.js';
 import { CLASSES } from '../harness/record/schemas/violation-class.js';
 import type {
@@ -123,8 +124,4 @@ function foundWords(violations: readonly Violation[], found: number): string {
   const ofThem = found > violations.length ? ` (of the first ${count(violations.length)})` : '';
   const long = lengthOf(longest) > 0 ? `; longest ${duration(lengthOf(longest))}` : '';
   return `First at ${moment(first.fromNs)} on ${first.key}${long}. Cause: ${named.join(', ')}; ${blameTally(violations)}${ofThem}.`;
-}
-
-function lengthOf({ fromNs, untilNs }: Violation): number {
-  return untilNs - fromNs;
 }

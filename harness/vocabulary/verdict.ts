@@ -92,6 +92,8 @@ export type CauseName =
 /** Why it happened, as a chain of evidence; each link says when, who and which line shows it. */
 export interface Cause {
   name: CauseName;
+  /** The cause in a few words: `failover lost the write`. Absent as a checker finds it, and in results of earlier versions. */
+  phrase?: string;
   /** One sentence for people. */
   sentence: string;
   chain: CauseLink[];

@@ -5,6 +5,7 @@ import type { FailOn, Violation, ViolationClass } from '../../vocabulary/verdict
 import { BLAMES } from '../schemas/blame.js';
 import { CLASSES } from '../schemas/violation-class.js';
 import { BEARINGS, bearingOf, blamedOn } from './blame.js';
+import { clearestOf } from './clearest.js';
 import { plural } from './words.js';
 
 interface ClassWords {
@@ -40,18 +41,25 @@ export function storyKey(violation: Violation): string {
 /**
  * The order in which violations are reported and numbered, everywhere: those that fail the run, then those of which it cannot
  * be told, then those that it allows; of these first the lock's own mistakes, then what is unexplained, the deployment's and
- * the lease's (`schemas/blame.ts`); of each class, kind and cause the earliest before a second of any; then the gravest class, and then by time.
+ * the lease's (`schemas/blame.ts`); of each class, kind and cause the clearest (`clearestOf`) before a second of any; then the gravest
+ * class, and then by time. The clearest stands where the earliest of its cause would.
  */
 export function inOrderOfTelling(violations: readonly Violation[], failOn: readonly FailOn[]): readonly Violation[] {
-  const told = new Set<string>();
-  const ranked = [...violations]
-    .sort((a, b) => a.fromNs - b.fromNs)
-    .map((violation) => {
-      const story = storyKey(violation);
-      const again = told.has(story) ? 1 : 0;
-      told.add(story);
-      return { violation, again, bearing: BEARINGS.indexOf(bearingOf(violation, failOn)) };
-    });
+  const byTime = [...violations].sort((a, b) => a.fromNs - b.fromNs);
+  const stories = new Map<string, Violation[]>();
+  for (const violation of byTime) {
+    const story = storyKey(violation);
+    const same = stories.get(story);
+    if (same) same.push(violation);
+    else stories.set(story, [violation]);
+  }
+  const first = [...stories.values()].map((same) => clearestOf(same)!);
+  const told = new Set(first);
+  const ranked = [...first, ...byTime.filter((violation) => !told.has(violation))].map((violation) => ({
+    violation,
+    again: told.has(violation) ? 0 : 1,
+    bearing: BEARINGS.indexOf(bearingOf(violation, failOn)),
+  }));
   const blame = ({ violation }: { violation: Violation }) => BLAMES.indexOf(blamedOn(violation));
   const gravity = ({ violation }: { violation: Violation }) => CLASSES.indexOf(violation.class);
   return ranked

@@ -75,6 +75,7 @@ const causeName: z.ZodType<CauseName, CauseName> = z.string();
 const cause = z
   .object({
     name: causeName.describe('`unexplained` where not every link was observed.'),
+    phrase: z.string().describe('The cause in a few words. Earlier versions do not have it.').optional(),
     sentence: z.string(),
     chain: z.array(link).describe('The evidence, link by link.'),
   })

@@ -137,6 +137,14 @@ describe('violated', () => {
     });
   });
 
+  it('shows the longest first, says in its headline when the first was, and names causes in words', () => {
+    const longer = broken().grant('c5', 30).grant('c6', 30.5).release('c5', 33).release('c6', 34);
+    const { violations, headline } = judged(longer.whole(40));
+    expect(violations.map(({ untilNs, fromNs }) => (untilNs - fromNs) / 1e9)).toEqual([2.5, 0.2]);
+    expect(headline).toContain('2 times two clients held the lock at once (first at 3.500 s on lock:0');
+    expect(violations.map(({ cause }) => cause.phrase)).toEqual(['unexplained', 'unexplained']);
+  });
+
   it('outranks unknown: cut short, torn, and too few holds', () => {
     const story = new Story().grant('c1', 1).grant('c2', 1.5).release('c1', 2).release('c2', 2).torn();
     const result = judged(story);
