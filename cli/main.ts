@@ -11,7 +11,20 @@ import { couldNotRun, EXIT_COULD_NOT_RUN } from './common/errors.js';
 import { announcedIsOver } from './common/say.js';
 import { asCalledHere, RUNS_FOLDER, STANDING, toolVersion } from './common/standing.js';
 import { addConformFlags, type ConformFlags, conformCommand } from './conform/conform-command.js';
-import { runDoctor, runList } from './docs/about-commands.js';
+import { addDoctorFlags, type DoctorFlags, runDoctor, runList } from './docs/about-commands.js';
+import {
+  CAMPAIGN_HELP,
+  CONFORM_HELP,
+  DOCTOR_HELP,
+  EXAMPLES,
+  HUNT_HELP,
+  LIST_HELP,
+  MATRIX_HELP,
+  MERGE_HELP,
+  REPETITION,
+  REPLAY_HELP,
+  SELFTEST_HELP,
+} from './docs/help.js';
 import { addHuntFlags, type HuntFlags } from './hunt/flags.js';
 import { huntCommand } from './hunt/hunt-command.js';
 import { addInitFlags, type InitFlags, initCommand } from './init/init-command.js';
@@ -20,7 +33,6 @@ import { EXPORT_FORMATS, EXPORT_HELP } from './judge/export-history.js';
 import { checkCommand, type ExportFlags, exportCommand, reportCommand } from './judge/judge-commands.js';
 import { replayCommand } from './replay/replay-command.js';
 import { addReplayFlags, addRunFlags, type ReplayFlags, type RunFlags } from './run/flags.js';
-import { type ServerFlags, serverOptions } from './run/machine-flags.js';
 import { configuredRun, runCommand } from './run/run-command.js';
 import { noCommand } from './run/stray-argument.js';
 import { watchCommand } from './run/watch.js';
@@ -88,7 +100,7 @@ export function toolCommands(
       .description('repeat a run, and say whether the same was found again')
       .argument('[run]', 'a run folder, its id, or latest', 'latest'),
   )
-    .addHelpText('after', asCalledHere(REPLAY))
+    .addHelpText('after', asCalledHere(REPLAY_HELP))
     .action(async (run: string, flags: ReplayFlags) => {
       await ends(replayCommand(run, flags, { cwd, base: RUNS_FOLDER }));
     });
@@ -129,7 +141,7 @@ export function toolCommands(
         'search in virtual time: thousands of schedules against real Redis, exact replay, the smallest that finds each thing',
       ),
   )
-    .addHelpText('after', asCalledHere(HUNT))
+    .addHelpText('after', asCalledHere(HUNT_HELP))
     .action(async (flags: HuntFlags, command: Command) => {
       const given = (flag: string) => command.getOptionValueSource(flag) === 'cli';
       await ends(huntCommand(flags, { argv, cwd, given }));
@@ -141,7 +153,7 @@ export function toolCommands(
         'torture locks with known mistakes, and sound ones: are the mistakes caught, and are the sound locks not accused?',
       ),
   )
-    .addHelpText('after', asCalledHere(SELFTEST))
+    .addHelpText('after', asCalledHere(SELFTEST_HELP))
     .action(async (flags: SelftestFlags) => {
       await ends(selftestCommand(flags, { cwd }));
     });
@@ -159,7 +171,7 @@ export function toolCommands(
       .command('matrix')
       .description('which lock survives which fault: runs every cell and compares its result with the expected one'),
   )
-    .addHelpText('after', asCalledHere(MATRIX))
+    .addHelpText('after', asCalledHere(MATRIX_HELP))
     .action(async (flags: MatrixFlags) => {
       await ends(matrixCommand(flags, { cwd }));
     });
@@ -168,7 +180,7 @@ export function toolCommands(
       .command('conform')
       .description('what is wrong with an adapter: holds what a lock client says against what the servers did'),
   )
-    .addHelpText('after', asCalledHere(CONFORM))
+    .addHelpText('after', asCalledHere(CONFORM_HELP))
     .action(async (flags: ConformFlags, command: Command) => {
       const given = (flag: string) => command.getOptionValueSource(flag) === 'cli';
       await ends(conformCommand(flags, { argv, cwd, given }));
@@ -178,7 +190,7 @@ export function toolCommands(
       .command('campaign')
       .description('seeds by locks, topologies, faults and workloads, for hours: what is found, told once and kept'),
   )
-    .addHelpText('after', asCalledHere(CAMPAIGN))
+    .addHelpText('after', asCalledHere(CAMPAIGN_HELP))
     .action(async (extra: string[], flags: CampaignFlags, command: Command) => {
       const given = (flag: string) => command.getOptionValueSource(flag) === 'cli';
       await ends(campaignCommand(extra, flags, { argv, cwd, given }));
@@ -189,9 +201,11 @@ export function toolCommands(
       .description(
         'one report of what several machines did of the same: parts of a campaign, a series, scenarios, ...',
       ),
-  ).action((folders: string[], flags: MergeFlags) => {
-    return ends(mergeCommand(folders, flags, cwd));
-  });
+  )
+    .addHelpText('after', asCalledHere(MERGE_HELP))
+    .action((folders: string[], flags: MergeFlags) => {
+      return ends(mergeCommand(folders, flags, cwd));
+    });
   addInitFlags(
     program
       .command('init')
@@ -204,14 +218,13 @@ export function toolCommands(
     .description('what there is: topologies, locks, faults, workloads, checkers')
     .argument('[kind]', 'all of one kind: topologies, locks, faults, workloads or checkers')
     .argument('[name]', 'one of them, such as: list lock redlock')
+    .addHelpText('after', asCalledHere(LIST_HELP))
     .action((kind: string | undefined, name: string | undefined) => ends(runList(kind, name)));
-  const doctor = program
-    .command('doctor')
-    .description('what this machine can do, and the remedy for what it cannot')
-    .action(async (flags: ServerFlags) => {
+  addDoctorFlags(program.command('doctor').description('what this machine can do, and the remedy for what it cannot'))
+    .addHelpText('after', asCalledHere(DOCTOR_HELP))
+    .action(async (flags: DoctorFlags) => {
       await ends(runDoctor(flags));
     });
-  for (const option of serverOptions('a server to look at')) doctor.addOption(option);
   for (const command of program.commands) {
     command.exitOverride();
     // A program that reads JSON is told in one line.
@@ -219,122 +232,3 @@ export function toolCommands(
   }
   return program;
 }
-
-const REPETITION = `
-Several runs: --times 20 makes 20 runs, each with its own seed and folder. It prints one line for each as it ends, and a
-summary at the end (also in runs/<time>-series-<id>/summary.md and .json): which seeds are violated, by what, and why. With
---plan all runs carry out the same plan, and only what the clients do differs. runs/latest is then the first violated run,
-or the last one if none is. Ctrl-C ends the current run and sums up; a second Ctrl-C ends everything at once.
-The exit status is the gravest: 1, then 3, then 2, then 0.
-`;
-
-const REPLAY = `
-A replay has the original's topology, options, seed and plan. The lock's file is read as it is now, so you can fix your
-lock and see whether the violation is gone. Redis is located again, unless the original named one with --server; passwords
-are drawn again. On real servers the timing is never quite the same twice, so one replay that finds
-nothing proves little: --times 10 says in how many of ten a violation of the original's gravest class was found again
-for the same cause (if the original found nothing: how many came to the same verdict).
-
-Examples:
-  npm run torture -- replay                              the last run, once more
-  npm run torture -- replay 2026-11-21T09-13-06-sentinel-9bb2 --times 10
-  npm run torture -- replay latest --until-violation     until it is found again
-
-Exit status: that of the replays themselves; 0 if all of them held, 1 if one was violated, 2 cannot tell,
-3 could not run. Reproduced or not does not change it.
-`;
-
-const HUNT = `
-redis-server runs unmodified, in virtual time: every clock, message and random number comes from one seed, so a schedule of some
-virtual seconds takes a fraction of one, and is the same whenever it is played again. Your lock runs with its own imports, in
-JavaScript or TypeScript; what the simulated world does not have (files, threads, programs, fetch) is refused in one line.
-
-A finding is shrunk to the fewest faults that still find it, kept in hunts/<time>-<topology>-<id>/<n>/ with its report, and told
-once. What breaks every lock on this topology is told once too, and then left out. docs/simulation.md says how it works and what it
-cannot find; a finding is a finding in simulation until a run on real servers has shown it.
-
-Examples:
-  npm run torture -- hunt --lock ./my-lock.ts                          a minute on a single server
-  npm run torture -- hunt --lock ./my-lock.ts --topology redlock --for 5m
-  npm run torture -- hunt --lock ./my-lock.ts --runs 500 --seed 7      the same 500 schedules again
-  npm run torture -- hunt --faults pause,delay --lease 1s
-  npm run torture -- replay hunts/2026-.../1                           exactly what was found, once more
-
-Exit status: 1 found, 0 nothing was found and the search was strong enough, 2 nothing was found in too little, 3 could not run.
-`;
-
-const CONFORM = `
-Half a minute: first nothing fails, then links are slow, answers are lost, and a server forgets what it stored. What is found is
-the adapter's, one line each with the remedy; of the lock itself it says nothing, \`run\` does. docs/adapters.md says how an
-adapter is written.
-
-Examples:
-  npm run torture -- conform --lock 'cmd:./my-client'
-  npm run torture -- conform --lock ./my-lock.ts --topology sentinel
-  npm run torture -- conform --lock go/redsync --json
-
-Exit status: 0 nothing is wrong (there may be advice), 1 mistakes were found, 2 cannot tell, 3 could not run.
-`;
-
-const MATRIX = `
-Every cell is a lock under a fault, with the expected result and the reason for it (matrix/index.ts): safe, exclusion, stale,
-harm or liveness; or refused, where a service cannot be asked for the fault. A cell that must break has --seeds runs to do so; if
-it does not, the test lacks power, which proves nothing. The table links to the report of each cell's last run.
-
-Examples:
-  npm run torture -- matrix --faults eviction,client-paused --locks set-nx-px
-  npm run torture -- matrix --services                            Redis beside etcd, ZooKeeper, PostgreSQL, MariaDB and MongoDB
-  npm run torture -- matrix --shard 1/4                           the first quarter, on one of four machines
-  npm run torture -- matrix --resume runs/2026-...-matrix-1a2b    continue where it was interrupted
-  npm run torture -- matrix --resume shard1 --resume shard2       merge what several machines did; run what is missing
-
-Exit status: 0 every cell as expected, 1 a cell came out otherwise, 2 some prove nothing or were not made, 3 could not run.
-`;
-
-const CAMPAIGN = `
-A cell is a lock on a topology under faults with a workload; its runs have seeds of their own. Cells that lately found something
-new come first, then those whose faults have struck the fewest holds. Two findings are the same where lock, topology, blame, class, kind
-and cause are: each is told once, with the command that repeats its run of fewest faults. All of it lies in runs/<time>-campaign-<id>/:
-end it however you like, and --resume goes on. Its known/ has a file for each new finding; copy those that you know of to a folder of
-yours and give it as --known: they are tried again first, and with --known-ok they fail nothing.
-
-Examples:
-  npm run torture -- campaign --for 8h --locks ./my-lock.ts --topologies single,sentinel
-  npm run torture -- campaign --runs 500 --faults pause,kill:client -- --time-limit 10s --clients 4
-  npm run torture -- campaign --hunt --runs 5000 --locks ./my-lock.ts        in virtual time
-  npm run torture -- campaign --resume runs/2026-...-campaign-1a2b
-  npm run torture -- campaign --runs 500 --seed 7 --shard 1/4     a quarter of it, on one of four machines
-  npm run torture -- merge part1 part2 part3 part4 --out whole    and their one report
-
-Exit status: 1 something was found, 0 nothing was (or nothing but what is known, with --known-ok), 2 cannot tell or not all was made,
-3 something could not run.
-`;
-
-const SELFTEST = `
-Every canary (list locks: broken/...) is a lock with one realistic mistake. It is tortured until the checker that is named for it
-finds that mistake. Its twin, in which the mistake is fixed, goes through the same and must not be accused of it. Sound locks go
-through faults that they must survive. A run that could not be judged is "cannot tell", and one whose record shows that nothing
-happened which would have shown the mistake "not provoked"; busy machines make both. The results are written to a folder below
---out, run by run.
-
-Examples:
-  npm run torture -- selftest --quick                    some minutes
-  npm run torture -- selftest --only blind-del,redlock   one canary with its twin, and one sound lock
-
-Exit status: 0 all canaries caught and nothing else accused, 1 otherwise, 2 some runs prove nothing or were not made, 3 could not run.
-`;
-
-const EXAMPLES = `
-Examples:
-  npm run torture -- --topology sentinel                 eight clients, failovers: does set-nx-px survive?
-  npm run torture -- --topology redlock --nemesis kill --persistence aof-always
-  npm run torture -- --lock ./my-lock.ts --nemesis pause:client --time-limit 30s
-  npm run torture -- --lock 'cmd:python3 my_lock.py'     any program that speaks docs/protocol.md
-  npm run torture -- --topology sentinel --times 20      20 seeds: how often, and in which?
-  npm run torture -- --lock ./my-lock.ts --until-violation --time-limit 10s
-  npm run torture -- --lock ./my-lock.ts --watch         again after each change, until you stop it
-  npm run torture -- replay latest --times 5             is it reproduced?
-  npm run torture -- check latest                        judge the last run again
-
-Exit status: 0 the lock held, 1 a property was violated, 2 cannot tell, 3 could not run.
-`;

@@ -6,10 +6,10 @@ import type { ServiceName } from '../../harness/vocabulary/topology.js';
 import { UsageError } from '../common/errors.js';
 import type { Say } from '../common/say.js';
 import { wholeNumberIn } from '../common/values.js';
-import { type OutputFlags, outputOptions } from '../run/flags.js';
 import { SIM } from '../run/machine.js';
 import { askMachine, type MachineFlags, machineOptions, namingMachine } from '../run/machine-flags.js';
 import { probeMachine } from '../run/probe-machine.js';
+import { type OutputFlags, outputOptions } from '../run/shared-flags.js';
 import { StopRequests } from '../run/supervise.js';
 import type { BatchOptions } from './batch.js';
 

@@ -9,7 +9,7 @@ import { sounds, trials } from '../../selftest/index.js';
 import { UsageError } from '../common/errors.js';
 import { saying } from '../common/say.js';
 import { ofShard, type WorkShard } from '../common/values.js';
-import { shardOption } from '../run/flags.js';
+import { shardOption } from '../run/shared-flags.js';
 import { decideByFlags, runBatch } from './batch.js';
 import { addBatchFlags, type BatchFlags, batchOptions } from './batch-flags.js';
 import { recordBatch } from './batch-record.js';

@@ -19,11 +19,12 @@ import { tellStepSummary } from '../common/step-summary.js';
 import { positiveDurationMs, type WorkShard, wholeNumberIn } from '../common/values.js';
 import type { Invocation } from '../run/ask-run.js';
 import { type Configurable, withConfig } from '../run/config-file.js';
-import { type ConfigFlags, configOptions, knownOkOptions, SEEDS, shardOption } from '../run/flags.js';
+import { SEEDS } from '../run/flags.js';
 import { identityOf, readKnown, slugOf, writeKnown } from '../run/known.js';
 import { type LeastFlags, leastOf, leastOptions } from '../run/least-flags.js';
 import { mustBeAtHand } from '../run/lock-at-hand.js';
 import { askServer, MACHINE_SETTINGS } from '../run/machine-flags.js';
+import { type ConfigFlags, configOptions, knownOkOptions, shardOption } from '../run/shared-flags.js';
 import { SIGNALS, StopRequests } from '../run/supervise.js';
 import {
   askedIn,

@@ -5,8 +5,8 @@ import type { Command } from 'commander';
 import { createRunFolder } from '../../harness/record/store.js';
 import { mergeBatches, partsIn, partsKind } from '../batches/merge-batches.js';
 import { UsageError } from '../common/errors.js';
-import { knownOkOptions } from '../run/flags.js';
 import { slugOf } from '../run/known.js';
+import { knownOkOptions } from '../run/shared-flags.js';
 import {
   askedIn,
   type Campaign,

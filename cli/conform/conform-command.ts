@@ -20,14 +20,7 @@ import { readInput } from '../judge/judge.js';
 import type { Invocation } from '../run/ask-run.js';
 import { type Configurable, ignoringConfig, withConfig } from '../run/config-file.js';
 import { checkPair, planTopology, topologiesOf } from '../run/deployment.js';
-import {
-  type ConfigFlags,
-  configOptions,
-  DEFAULT_NODES,
-  type OutputFlags,
-  outputOptions,
-  persistenceOption,
-} from '../run/flags.js';
+import { DEFAULT_NODES, persistenceOption } from '../run/flags.js';
 import type { Machine } from '../run/machine.js';
 import {
   askMachine,
@@ -38,6 +31,7 @@ import {
 } from '../run/machine-flags.js';
 import { createPreparer, type RunRequest } from '../run/prepare-run.js';
 import { probeMachine } from '../run/probe-machine.js';
+import { type ConfigFlags, configOptions, type OutputFlags, outputOptions } from '../run/shared-flags.js';
 import { StopRequests, supervise } from '../run/supervise.js';
 
 export interface ConformFlags extends MachineFlags, OutputFlags, ConfigFlags {

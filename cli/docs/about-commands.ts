@@ -1,4 +1,5 @@
 /** `list` and `doctor`: what there is, and what this machine can do. */
+import { type Command, Option } from 'commander';
 import { checkers, judgesOf } from '../../checkers/index.js';
 import { diagnose, formatFindings } from '../../harness/machine/doctor.js';
 import { provideIp } from '../../harness/machine/iproute.js';
@@ -13,12 +14,14 @@ import { faults } from '../../nemesis/index.js';
 import { workloads } from '../../workloads/index.js';
 import { EXIT_COULD_NOT_RUN, UsageError } from '../common/errors.js';
 import { STANDING } from '../common/standing.js';
+import { nameAmong } from '../common/values.js';
 import { engineFinding } from '../run/containers.js';
-import { askServer, type ServerFlags } from '../run/machine-flags.js';
+import { askServer, type ServerFlags, serverOptions } from '../run/machine-flags.js';
 import { defaultsText } from '../run/workload-flags.js';
 
-/** Doctor looks for Redis by itself. */
+/** Services that doctor looks for only when it is asked to. */
 const OTHERS = Object.values(services).filter(({ name }) => name !== 'redis');
+const ALL = 'all';
 
 /** A text of several lines stands below its name. */
 type Row = readonly [name: string, text: string];
@@ -105,12 +108,25 @@ function formatRow([name, text]: Row, width: number): string {
   return `  ${name.padEnd(width)}  ${text}`.trimEnd().concat('\n');
 }
 
-export async function runDoctor(flags: ServerFlags): Promise<number> {
+export interface DoctorFlags extends ServerFlags {
+  service?: string;
+}
+
+export function addDoctorFlags(command: Command): Command {
+  for (const option of serverOptions('a server to look at')) command.addOption(option);
+  const names = [...OTHERS.map(({ name }) => name), ALL];
+  return command.addOption(
+    new Option('--service <name>', `a service beside Redis, too: ${names.join(' | ')}`).argParser(nameAmong(names)),
+  );
+}
+
+export async function runDoctor({ service, ...flags }: DoctorFlags): Promise<number> {
   const say = (line: string) => process.stderr.write(`${line}\n`);
   // As a run would; that there is none is one of the findings.
   await provideIp(cacheFolder(), say).catch((error: Error) => say(`no ip: ${error.message}`));
+  const asked = OTHERS.filter(({ name }) => service === ALL || service === name);
   const findings = [
-    ...(await diagnose({ cacheFolder: cacheFolder(), server: askServer(flags, STANDING), services: OTHERS })),
+    ...(await diagnose({ cacheFolder: cacheFolder(), server: askServer(flags, STANDING), services: asked })),
     await engineFinding(),
   ];
   process.stdout.write(`${formatFindings(findings)}\n`);

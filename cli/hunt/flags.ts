@@ -24,8 +24,9 @@ import {
 import { type AskedRun, askRun } from '../run/ask-run.js';
 import type { Configurable } from '../run/config-file.js';
 import { planTopology } from '../run/deployment.js';
-import { addRunFlags, configOptions, LEAST_TIME_LIMIT_MS, parseRunFlags, type RunFlags } from '../run/flags.js';
+import { addRunFlags, LEAST_TIME_LIMIT_MS, parseRunFlags, type RunFlags } from '../run/flags.js';
 import { serverOptions } from '../run/machine-flags.js';
+import { configOptions } from '../run/shared-flags.js';
 import { EXHAUSTED_FAULTS } from './exhaustive/actions.js';
 import { EXHAUSTED_WORKLOADS, type OrderBound } from './exhaustive/bound.js';
 import { CLEAN_START_MS } from './schedule.js';

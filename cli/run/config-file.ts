@@ -15,8 +15,9 @@ import { flagsOf, SETTINGS } from '../common/settings.js';
 import type { Invocation } from './ask-run.js';
 import { bundle } from './bundle.js';
 import { settingsOfEnvironment, variableOf } from './environment.js';
-import { type ConfigFlags, parseFlags } from './flags.js';
+import { parseFlags } from './flags.js';
 import { looksLikeFile } from './lock-source.js';
+import type { ConfigFlags } from './shared-flags.js';
 
 const NAMES = ['ts', 'mts', 'js', 'mjs'].map((extension) => `lock-torture.config.${extension}`);
 

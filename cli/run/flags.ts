@@ -1,7 +1,4 @@
-/**
- * What can be asked of `run`, each flag with the text that `--help` shows; and the flags that other commands share with it,
- * with what they ask for.
- */
+/** What can be asked of `run`, each flag with the text that `--help` shows; and of `replay`. */
 import { resolve } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { OTHER_SERVICES } from '../../harness/record/schemas/other-services.js';
@@ -14,7 +11,6 @@ import type { Persistence, ServiceName, TopologyOptions } from '../../harness/vo
 import type { FailOn } from '../../harness/vocabulary/verdict.js';
 import type { HoldTimes, ResourceMode } from '../../harness/vocabulary/workload.js';
 import { MIXED_HOLDS } from '../../workloads/hold-times.js';
-import { OF_WHAT, RUNS_FOLDER } from '../common/standing.js';
 import {
   durationMs,
   failOn,
@@ -25,11 +21,21 @@ import {
   RESOURCE_MODES,
   type WorkShard,
   wholeNumberIn,
-  workShard,
 } from '../common/values.js';
 import { type LeastFlags, leastOptions } from './least-flags.js';
 import { imageOptions, type MachineFlags, machineOptions, serverOptions } from './machine-flags.js';
 import type { AskedSeries } from './series.js';
+import {
+  type ConfigFlags,
+  configOptions,
+  knownOkOptions,
+  type OutputFlags,
+  outputOptions,
+  repetition,
+  shardOption,
+  switchOptions,
+  value,
+} from './shared-flags.js';
 
 /** Shortest torture phase that a fault fits into. */
 export const LEAST_TIME_LIMIT_MS = WARM_UP_MS + 500;
@@ -42,17 +48,6 @@ export const DEFAULT_LEASE_MS = 4_700;
 export const DEFAULT_NODES = 5;
 /** Seeds are below this. */
 export const SEEDS = 2 ** 31;
-
-/** Flags about what is printed, and where folders go. */
-export interface OutputFlags {
-  out: string;
-  json: boolean;
-}
-
-/** Which config file to begin with; false: none. */
-export interface ConfigFlags {
-  config?: string | false;
-}
 
 /** Flags about how often to run. */
 export interface SeriesFlags extends OutputFlags {
@@ -125,114 +120,139 @@ const TOPOLOGY_NAMES = [
   ]),
 ];
 
+/** The groups in which `--help` shows the flags of `run`. */
+const GROUP = {
+  what: 'What:',
+  hardness: 'How hard:',
+  faults: 'Faults:',
+  verdict: 'Verdict:',
+  repeat: 'Repeat:',
+  where: 'Where:',
+} as const;
+
 /** Adds every flag of `run`. */
 export function addRunFlags(command: Command): Command {
-  const options = [
-    value(
-      '--service <name>',
-      `redis (Valkey too) | ${OTHER_SERVICES.join(' | ')}`,
-      nameAmong(Object.keys(services)),
-      'redis',
-    ),
-    value(
-      '--topology <name>',
-      `what to start; ${OTHER_SERVICES.map((name) => `of ${name}: ${Object.keys(services[name].topologies).join(' | ')}`).join('; ')}`,
-      nameAmong(TOPOLOGY_NAMES, topologiesOfService('redis')),
-      'single',
-      'single; of another service its first',
-    ),
-    new Option(
-      '--lock <lock>',
-      "a name from `list locks`, a file (./my-lock.ts), or 'cmd:./program args' (default: the topology's own)",
-    ),
-    new Option(
-      '--workload <name>',
-      'what the clients do (see `list workloads`); each has its own defaults for other flags',
-    ).default('mutex'),
-    ...machineOptions(),
-    value('--clients <n>', 'lock clients, one process each', wholeNumberIn(1, 200), 6, '6; 8 without --hold'),
-    value(
-      '--callers <n>',
-      'callers in each client process (threads, tasks), each an owner of its own; for locks with the feature callers',
-      wholeNumberIn(1, 26),
-      1,
-    ),
-    value('--keys <n>', 'locks they contend for', wholeNumberIn(1, 1000), 3, '3; 8 without --hold'),
-    value(
-      '--starts-within <duration>',
-      'how long a client program may take to start, at most 120s (default: 15s, or what it says itself)',
-      startDurationMs,
-    ),
-    value(
-      '--lease <duration>',
-      'lease of every lock',
-      positiveDurationMs,
-      DEFAULT_LEASE_MS,
-      '4.7s, on single 2.3s without --hold: not whole seconds',
-    ),
-    value(
-      '--wait <duration>',
-      'how long an acquire waits for a lock that is held',
-      durationMs,
-      1_000,
-      '1s; without --hold 1 to 50 ms before brief work',
-    ),
-    value(
-      '--hold <range>',
-      'work under the lock, in parts of the lease',
-      holdRange,
-      MIXED_HOLDS,
-      'nearly always 1 to 30 ms; now and then a third of the lease to 0.9x of it',
-    ),
-    ...switchOptions('careless', 'clients ignore how long the lock says it is valid, and `lost`', 'careful'),
-    value(
-      '--resource <mode>',
-      'what the lock protects, in workloads that write to it: trusting | checking (of fencing tokens)',
-      nameAmong(RESOURCE_MODES),
-    ),
-    value('--time-limit <duration>', 'how long to torture, warm-up included', positiveDurationMs, 20_000, '20s'),
-    new Option('--nemesis <list>', 'faults, as in kill,pause:client; or default, all, none').default('default'),
-    value('--nemesis-interval <duration>', 'mean time between the starts of two faults', positiveDurationMs),
-    new Option('--plan <file>', 'a nemesis plan (plan.json of another run, say) instead of --nemesis'),
-    value(
-      '--seed <n>',
-      'repeats the plan and the choices of another run (default: drawn)',
-      wholeNumberIn(0, SEEDS - 1),
-    ),
-    value('--nodes <n>', 'nodes of the redlock topology', wholeNumberIn(1, 25), DEFAULT_NODES),
-    persistenceOption(),
-    value('--min-replicas-to-write <n>', 'replicas that a primary must see to take a write', wholeNumberIn(0, 5), 0),
-    value('--maxmemory-policy <policy>', 'what a full server throws away (see --nemesis evict)', nameAmong(EVICTION)),
-    ...switchOptions('auth', 'every node and Sentinel asks for a password', 'no password'),
-    value('--redis-conf <key=value>', 'a directive for every Redis node (repeatable)', keyValue, [], 'none'),
-    value(
-      '--fail-on <list>',
-      `findings that fail a run, by class: ${CLASSES.join(',')}; lock: those that are the lock's own mistake, and an unexplained one is "cannot tell"; or none`,
-      failOn,
-      [...CLASSES],
-      'all of them',
-    ),
-    new Option('--known <folder>', "findings that are known (a campaign's known/): the report marks them"),
-    ...knownOkOptions(),
-    ...leastOptions(
-      'fewer holds than this cannot tell that it held',
-      'fewer strikes: faults, from injection to healing, that met a held lock; 59 bound a pass to 5 %, and take some ten minutes',
-    ),
-    ...switchOptions('stop-at-first', 'end the run as soon as something that fails it is found'),
-    ...repetition(
-      'runs, with the seeds --seed, +1, +2, ...; then a table of all',
-      'end after the first run that is violated',
-    ),
-    shardOption('of --times runs'),
-    new Option('--watch', 'run again when a file of the lock changes, first with the seed that failed').default(
-      false,
-      'no',
-    ),
-    ...configOptions(),
-    ...outputOptions(),
-  ];
-  for (const option of options) command.addOption(option);
+  for (const [group, options] of Object.entries(runOptions()))
+    for (const option of options) command.addOption(option.helpGroup(GROUP[group as keyof typeof GROUP]));
   return command;
+}
+
+function runOptions(): Record<keyof typeof GROUP, Option[]> {
+  return {
+    what: [
+      new Option(
+        '--lock <lock>',
+        "a name from `list locks`, a file (./my-lock.ts), or 'cmd:./program args' (default: the topology's own)",
+      ),
+      value(
+        '--topology <name>',
+        `the servers to start: ${topologiesOfService('redis').join(' | ')}`,
+        nameAmong(TOPOLOGY_NAMES, topologiesOfService('redis')),
+        'single',
+        'single; of another service its first',
+      ),
+      value(
+        '--service <name>',
+        `what the lock is on: redis (Valkey, too) | ${OTHER_SERVICES.map((name) => `${name} (${Object.keys(services[name].topologies).join(', ')})`).join(' | ')}`,
+        nameAmong(Object.keys(services)),
+        'redis',
+      ),
+      value('--nodes <n>', 'nodes of the redlock topology', wholeNumberIn(1, 25), DEFAULT_NODES),
+      persistenceOption(),
+      value('--min-replicas-to-write <n>', 'replicas that a primary must see to take a write', wholeNumberIn(0, 5), 0),
+      value('--maxmemory-policy <policy>', 'what a full server removes (for --nemesis evict)', nameAmong(EVICTION)),
+      ...switchOptions('auth', 'every server asks for a password', 'no password'),
+      value('--redis-conf <key=value>', 'a directive for every Redis server (repeatable)', keyValue, [], 'none'),
+    ],
+    hardness: [
+      value('--time-limit <duration>', 'how long to torture, warm-up included', positiveDurationMs, 20_000, '20s'),
+      new Option(
+        '--workload <name>',
+        'what the clients do (see `list workloads`); each workload has its own defaults for other flags',
+      ).default('mutex'),
+      value('--clients <n>', 'lock clients, one process each', wholeNumberIn(1, 200), 6, '6; 8 without --hold'),
+      value(
+        '--callers <n>',
+        'callers (threads, tasks) in each client process, each an owner of its own; for locks with the feature callers',
+        wholeNumberIn(1, 26),
+        1,
+      ),
+      value('--keys <n>', 'locks that the clients contend for', wholeNumberIn(1, 1000), 3, '3; 8 without --hold'),
+      value(
+        '--lease <duration>',
+        'lease of every lock',
+        positiveDurationMs,
+        DEFAULT_LEASE_MS,
+        '4.7s, on single 2.3s without --hold: not whole seconds',
+      ),
+      value(
+        '--wait <duration>',
+        'how long an acquire waits for a lock that is held',
+        durationMs,
+        1_000,
+        '1s; without --hold 1 to 50 ms before brief work',
+      ),
+      value(
+        '--hold <range>',
+        'how long a client works under the lock, in parts of the lease (0.1x..0.9x)',
+        holdRange,
+        MIXED_HOLDS,
+        'nearly always 1 to 30 ms; now and then a third of the lease to 0.9x of it',
+      ),
+      ...switchOptions('careless', 'clients ignore how long the lock says it is valid, and `lost`', 'careful'),
+      value(
+        '--resource <mode>',
+        'whether the resource that the lock protects checks fencing tokens: trusting | checking',
+        nameAmong(RESOURCE_MODES),
+      ),
+      value(
+        '--starts-within <duration>',
+        'how long a client program may take to start, at most 120s (default: 15s, or what it says itself)',
+        startDurationMs,
+      ),
+    ],
+    faults: [
+      new Option(
+        '--nemesis <list>',
+        'faults (see `list faults`), as in kill,pause:client; or default, all, none',
+      ).default('default'),
+      value('--nemesis-interval <duration>', 'mean time between the starts of two faults', positiveDurationMs),
+      new Option('--plan <file>', "a plan of faults instead of --nemesis: another run's plan.json, for example"),
+    ],
+    verdict: [
+      value(
+        '--fail-on <list>',
+        `findings that fail a run, by class: ${CLASSES.join(',')}; or lock: the lock's own mistakes, and "cannot tell" if a finding is unexplained; or none`,
+        failOn,
+        [...CLASSES],
+        'all of them',
+      ),
+      new Option('--known <folder>', "findings that are known (a campaign's known/): the report marks them"),
+      ...knownOkOptions(),
+      ...leastOptions(
+        'with fewer holds the verdict is "cannot tell"',
+        'the same for strikes: faults, from injection to healing, that met a held lock; 59 bound a pass to 5 %, and take some ten minutes',
+      ),
+    ],
+    repeat: [
+      value(
+        '--seed <n>',
+        'repeats the plan and the choices of another run (default: drawn)',
+        wholeNumberIn(0, SEEDS - 1),
+      ),
+      ...repetition(
+        'so many runs, with the seeds --seed, +1, +2, ...; then a table of all',
+        'end after the first run that is violated',
+      ),
+      ...switchOptions('stop-at-first', 'end a run as soon as something that fails it is found'),
+      new Option('--watch', 'run again when a file of the lock changes, first with the seed that failed').default(
+        false,
+        'no',
+      ),
+      shardOption('of --times runs'),
+    ],
+    where: [...machineOptions(), ...configOptions(), ...outputOptions()],
+  };
 }
 
 /** Flags of `run` as typed, and which of them were. Throws what commander throws for bad ones. */
@@ -268,62 +288,4 @@ export function addReplayFlags(command: Command): Command {
 /** How often the flags ask to run, and where to. */
 export function askSeries({ times, untilViolation, shard, out, json }: SeriesFlags, cwd: string): AskedSeries {
   return { times, untilViolation, base: resolve(cwd, out), json, ...(shard && { shard }) };
-}
-
-function repetition(times: string, until: string): Option[] {
-  return [
-    value('--times <n>', times, wholeNumberIn(1, 100_000)),
-    new Option('--until-violation', `${until}: within --times, else on and on until Ctrl-C`).default(false, 'no'),
-  ];
-}
-
-/** `of`: what there are parts of; absent: of all that the command does. */
-export function shardOption(of = 'of it'): Option {
-  return new Option(
-    '--shard <i/n>',
-    `only the ith of n parts ${of}, for several machines; \`merge\` makes one of them`,
-  ).argParser(workShard);
-}
-
-/**
- * A switch that a config file or a workload may have on, with what takes it back: `--no-` and its name, which --help tells
- * once, of all of them. `off`: what --help says of it where it is not given.
- */
-function switchOptions(name: string, description: string, off = 'no'): Option[] {
-  return [new Option(`--${name}`, description).default(false, off), new Option(`--no-${name}`).hideHelp()];
-}
-
-/** For whoever takes it. */
-export function knownOkOptions(): Option[] {
-  return switchOptions('known-ok', 'findings that were known before fail nothing (the report shows them)');
-}
-
-/** Which settings a command begins with. */
-export function configOptions(): Option[] {
-  return [
-    new Option('--config <file>', 'settings to begin with (default: lock-torture.config.ts of your project)'),
-    new Option(
-      '--no-config',
-      'without it and LOCK_TORTURE_… of the environment; --no-auth and the like take back one switch',
-    ),
-  ];
-}
-
-/** Where run folders go, and what is printed. */
-export function outputOptions(): Option[] {
-  return [
-    new Option('--out <folder>', 'where run folders go').default(RUNS_FOLDER, `runs/ ${OF_WHAT}`),
-    new Option('--json', 'progress, verdict and summary as JSON lines').default(false, 'text'),
-  ];
-}
-
-function value<T>(
-  flags: string,
-  text: string,
-  parse: (text: string, before: T) => T,
-  fallback?: T,
-  shown?: string,
-): Option {
-  const option = new Option(flags, text).argParser(parse);
-  return fallback === undefined ? option : option.default(fallback, shown);
 }
