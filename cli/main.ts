@@ -55,6 +55,10 @@ async function parseAndRun(argv: readonly string[]): Promise<number> {
   const program = toolCommands(argv, async (ends) => {
     status = await ends;
   });
+  const [first] = argv;
+  // Else the default command would complain of the flags behind it.
+  if (first !== undefined && /^[^-]/.test(first) && !program.commands.some((command) => command.name() === first))
+    throw noCommand(first, program.commands);
   await program.parseAsync([...argv], { from: 'user' });
   return status;
 }

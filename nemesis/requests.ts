@@ -1,4 +1,6 @@
 /** What a user asks for with `--nemesis`, and what each topology is given when nothing is asked for. */
+
+import { insteadOf, nearestName } from '../harness/record/schemas/names.js';
 import type { Plan, Target, TargetRole } from '../harness/vocabulary/faults.js';
 import type { Capability } from '../harness/vocabulary/host.js';
 import { faults } from './faults/index.js';
@@ -159,7 +161,7 @@ export function kindOf(name: string, topology: PlanTopology): Struckable | undef
 }
 
 export function unknownFault(name: string): string {
-  return `"${name}" is not a fault; there are ${words(Object.keys(faults))}`;
+  return `"${name}" is not a fault; ${insteadOf(name, Object.keys(faults), { list: 'list faults' })}`;
 }
 
 /** Why a fault is not possible on this machine, with the remedy; undefined if it can. */
@@ -176,8 +178,7 @@ export function needsOf(plan: Plan): Set<Capability> {
 function parseItem(item: string, topology: PlanTopology, unavailable: Unavailable): FaultRequest {
   const [name = '', target, ...rest] = item.split(':');
   const fault = faults[name];
-  if (!fault || !Object.hasOwn(faults, name))
-    throw new PlanError(`--nemesis: ${unknownFault(name)}, or one of ${words(FAULT_GROUPS)}`);
+  if (!fault || !Object.hasOwn(faults, name)) throw new PlanError(`--nemesis: ${unknownFault(name)}`);
   if (rest.length > 0) throw new PlanError(`--nemesis: "${item}" is not of the form fault:target`);
   const unfit = fault.unfit(topology);
   if (unfit) throw new PlanError(`--nemesis: ${name} makes no sense here: ${unfit}`);
@@ -211,7 +212,8 @@ function roleTrouble(fault: NemesisFault, role: TargetRole, topology: PlanTopolo
 function namesTrouble(fault: NemesisFault, names: readonly string[], topology: PlanTopology): string | undefined {
   for (const name of names) {
     const kind = kindOf(name, topology);
-    if (!kind) return `there is no "${name}"`;
+    const near = kind ? undefined : nearestName(name, possibleTargets(fault, topology));
+    if (!kind) return `there is no "${name}"${near === undefined ? '' : ` (did you mean ${near}?)`}`;
     if (!fault.strikes.includes(kind))
       return `${fault.name} does not strike ${kind === 'node' ? 'data nodes' : `${kind}s`} (${name})`;
   }

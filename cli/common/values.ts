@@ -12,7 +12,10 @@ const UNITS_MS: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_
 export function durationMs(text: string): number {
   const match = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(text);
   const ms = match ? Number(match[1]) * UNITS_MS[match[2]!]! : Number.NaN;
-  if (!Number.isFinite(ms)) throw new InvalidArgumentError(`"${text}" is not a duration; write 500ms, 30s or 2m.`);
+  if (!Number.isFinite(ms)) {
+    const like = /^\d+(\.\d+)?$/.test(text) ? `${text}ms, ${text}s or ${text}m` : '500ms, 30s or 2m';
+    throw new InvalidArgumentError(`"${text}" is not a duration; write ${like}.`);
+  }
   return Math.round(ms);
 }
 

@@ -1,8 +1,10 @@
 /** The flags that say what runs are to run on: the runtime, its server, its images. */
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Option } from 'commander';
 import { DEFAULT_CLIENT_IMAGE } from '../../docker/index.js';
-import { serverName } from '../../harness/machine/named-server.js';
+import { serverName, serverProducts } from '../../harness/machine/named-server.js';
+import { insteadOf } from '../../harness/record/schemas/names.js';
 import { services } from '../../harness/topologies/services.js';
 import type { Settings } from '../../harness/vocabulary/settings.js';
 import { UsageError } from '../common/errors.js';
@@ -48,13 +50,17 @@ export function namingMachine({ runtime, image, clientImage, ...flags }: Machine
   return Object.entries(said).flatMap(([name, value]) => (value === undefined ? [] : [`--${name}`, value]));
 }
 
-/** The server that the flags name, if they do: a name as it is, a path made absolute. Throws where they name two. */
+/** The server that the flags name, if they do: a name as it is, a path made absolute. Throws where they name two, or what is no name. */
 export function askServer({ server, redis }: ServerFlags, cwd: string): string | undefined {
   if (server !== undefined && redis !== undefined)
     throw new UsageError('--redis PATH is --server PATH by its older name: give one of them');
   const named = server ?? redis;
   if (named === undefined || (server !== undefined && serverName(server))) return named;
-  return resolve(cwd, named);
+  const path = resolve(cwd, named);
+  const [, version] = /^[\w-]+@(\d[\w.]*)$/.exec(named) ?? [];
+  if (version === undefined || existsSync(path)) return path;
+  const names = serverProducts.map((product) => `${product}@${version}`);
+  throw new UsageError(`--server ${named}: neither a file nor the name of a server; ${insteadOf(named, names)}`);
 }
 
 /** Which server to use; for every command that has to do with one. `others`: servers of other services that it knows, if any. */

@@ -50,6 +50,9 @@ const PRODUCTS: Readonly<Record<ProductName, Product>> = {
   mariadb: { package: 'mariadb-server-core', program: 'usr/sbin/mariadbd' },
 };
 
+/** What a server may be called before its version. */
+export const serverProducts: readonly string[] = Object.keys(PRODUCTS);
+
 export interface ServerName {
   product: ProductName;
   /** As the user wrote it: `8`, `8.0`, `8.0.2`. */

@@ -13,7 +13,13 @@ export interface Said {
 }
 
 /** `lock-torture run`, or another command, with these flags, to its end. Not for what ends its process. */
-export async function tortureHere(args: readonly string[], command: 'run' | 'hunt' = 'run'): Promise<Said> {
+export function tortureHere(args: readonly string[], command: 'run' | 'hunt' = 'run'): Promise<Said> {
+  const runtime = command === 'run' ? ['--runtime', 'netns'] : [];
+  return mainHere([command, '--out', freshFolder(), ...runtime, ...args]);
+}
+
+/** What a user types behind `lock-torture`, to its end. Not for what ends its process. */
+export async function mainHere(argv: readonly string[]): Promise<Said> {
   const { main } = (await import(join(ROOT, 'dist/cli/main.js'))) as typeof import('../../cli/main.js');
   const streams = [process.stdout, process.stderr];
   const listening = streams.map((stream) => stream.listeners('error'));
@@ -27,8 +33,7 @@ export async function tortureHere(args: readonly string[], command: 'run' | 'hun
     }) as typeof stream.write),
   );
   try {
-    const runtime = command === 'run' ? ['--runtime', 'netns'] : [];
-    const status = await main([command, '--out', freshFolder(), ...runtime, ...args]);
+    const status = await main(argv);
     return { status, output: said[0]!, errors: said[1]! };
   } finally {
     for (const spy of spies) spy.mockRestore();

@@ -63,7 +63,7 @@ const FOLDERS = [...new Set(ROOMS.map((room) => room.split('/')[0]!))];
 const MAY_IMPORT: Record<string, readonly string[]> = {
   'lock-impl': ['harness/vocabulary'],
   workloads: ['harness/vocabulary'],
-  nemesis: ['harness/vocabulary'],
+  nemesis: ['harness/vocabulary', 'harness/record'],
   scenarios: ['harness/vocabulary'],
   selftest: ['harness/vocabulary'],
   matrix: ['harness/vocabulary'],

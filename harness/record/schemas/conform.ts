@@ -5,7 +5,7 @@
  */
 import * as z from 'zod';
 import { shownAsJson } from './foreign-text.js';
-import { insteadOf } from './names.js';
+import { insteadOf, nearestName } from './names.js';
 
 /** `problem`: one line, such as `steps[2].forMs: expected a number from 0, got "x"`. */
 export type Conformed<Value> = { value: Value; problem?: undefined } | { value?: undefined; problem: string };
@@ -132,13 +132,21 @@ function lineOf(issue: Issue, above: readonly PropertyKey[] = []): string {
   return `${place}${place && ': '}${problemOf(issue)}`;
 }
 
-function problemOf(issue: Issue): string {
+/** `values`: what may stand there, as far as they are listed. */
+function problemOf(issue: Issue, values = valuesOf(issue)): string {
   const { code, message, input } = issue;
   if (code === 'custom' || code === 'unrecognized_keys') return message;
   const value = code === 'invalid_union' && 'discriminator' in issue ? inField(input, issue) : input;
-  return value === undefined
-    ? `missing, expected ${message}`
-    : `expected ${message}, got ${shownAsJson(value, SHOWN_LENGTH_MAX)}`;
+  if (value === undefined) return `missing, expected ${message}`;
+  const names = values.filter((one) => typeof one === 'string');
+  const near = typeof value === 'string' ? nearestName(value, names) : undefined;
+  const meant = near === undefined ? '' : `; did you mean ${near}?`;
+  return `expected ${message}, got ${shownAsJson(value, SHOWN_LENGTH_MAX)}${meant}`;
+}
+
+function valuesOf(issue: Issue): readonly unknown[] {
+  if (issue.code === 'invalid_value') return issue.values;
+  return 'options' in issue ? (issue.options as unknown[]) : [];
 }
 
 /** Of a union discriminated by a field, what stands in that field. */
@@ -153,7 +161,7 @@ function unionLine(issue: z.core.$ZodIssueInvalidUnion, path: readonly PropertyK
   if (near) return lineOf(near, path);
   const message = firsts.map((first) => first.message).join(' or ');
   const place = placeOf(path);
-  return `${place}${place && ': '}${problemOf({ ...issue, errors: [], message })}`;
+  return `${place}${place && ': '}${problemOf({ ...issue, errors: [], message }, firsts.flatMap(valuesOf))}`;
 }
 
 function placeOf(path: readonly PropertyKey[]): string {

@@ -36,7 +36,7 @@ const BAD: [what: string, args: () => string[], says: RegExp][] = [
     () => ['--topology', 'ring'],
     /"ring" is not known; there are single, replica, sentinel, cluster, redlock\./,
   ],
-  ['a duration without unit', () => ['--time-limit', '20'], /"20" is not a duration; write 500ms/],
+  ['a duration without unit', () => ['--time-limit', '20'], /"20" is not a duration; write 20ms, 20s or 20m/],
   ['a time limit that is no time', () => ['--time-limit', '1s'], /at least 2000 ms/],
   ['a count that is none', () => ['--clients', 'six'], /"six" is not a whole number from 1 to 200/],
   ['no clients', () => ['--clients', '0'], /from 1 to 200/],
@@ -67,7 +67,7 @@ const BAD_FOR_A_RUN: typeof BAD = [
   [
     'an unknown fault in a plan',
     () => ['--plan', plan([{ ...step, fault: 'meteor' }])],
-    /steps\[0\]\.fault: "meteor" is not a fault; there are kill/,
+    /steps\[0\]\.fault: "meteor" is not a fault; 'list faults' shows all/,
   ],
   [
     'a time that is none',

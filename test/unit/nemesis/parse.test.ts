@@ -37,7 +37,7 @@ describe('--nemesis', () => {
     [
       'kil',
       sentinel,
-      `--nemesis: "kil" is not a fault; there are ${Object.keys(faults).join(', ')}, or one of none, default, all`,
+      `--nemesis: "kil" is not a fault; did you mean kill? ('list faults' shows all)`,
     ],
     ['', sentinel, '--nemesis: "" is not a fault'],
     ['constructor', sentinel, '--nemesis: "constructor" is not a fault'],
@@ -130,7 +130,7 @@ describe('--plan', () => {
     [text([], { steps: {} }), 'my.json: steps: expected a list, got {}'],
     [text([], { extra: 1 }), 'my.json: unknown field "extra"; there are version, seed, steps'],
     [text([step, 5]), 'my.json: steps[1]: expected an object, got 5'],
-    [text([{ ...step, fault: 'explode' }]), 'my.json: steps[0].fault: "explode" is not a fault; there are kill'],
+    [text([{ ...step, fault: 'explode' }]), 'my.json: steps[0].fault: "explode" is not a fault; '],
     [text([{ ...step, fault: 3 }]), 'my.json: steps[0].fault: expected a string, got 3'],
     [text([{ ...step, fault: undefined }]), 'my.json: steps[0].fault: missing, expected a string'],
     [

@@ -65,7 +65,7 @@ test('a config for another service is refused with the remedy', () => {
 
 test.each([
   [{ locks: 'set-nx-pxx' }, /^unknown lock "set-nx-pxx"; did you mean set-nx-px/],
-  [{ locks: './mine.ts', faults: 'kill,moonquake' }, /^--faults: "moonquake" is not a fault; there are kill, /],
+  [{ locks: './mine.ts', faults: 'kill,moonquake' }, /^--faults: "moonquake" is not a fault; .list faults. shows all/],
   [{ faults: 'failover' }, /^--faults: failover makes no sense here: /],
   [{ locks: 'redlock' }, /^redlock goes together with nothing else of this campaign$/],
 ])('%j is refused with the reason', (typed, line) => {
