@@ -16,6 +16,7 @@ import { CommandLog } from './command-log.js';
 import { BadLockError, LOAD_ONLY, lockOf } from './load-lock.js';
 import { firstLine } from './outcome.js';
 import { PROTOCOL_FD } from './program.js';
+import { watchRefusals } from './refused-elsewhere.js';
 import { ResourceConnection } from './resource-connection.js';
 import { Session } from './session.js';
 import { withPlace } from './session-reasons.js';
@@ -35,6 +36,8 @@ if (modulePath === undefined || more.length > 0 || !writeProtocol) {
 /** The compiled programs, and the sources that their maps name. */
 const OURS = ['dist/harness/', 'harness/'].map((folder) => resolve(process.argv[1]!, '../../../..', folder) + sep);
 
+// A lock may connect while it is loaded.
+const refusedElsewhere = watchRefusals();
 // Loading starts before init asks for it; what goes wrong is reported in the handshake.
 const loading = loadLock(modulePath);
 loading.catch(() => {});
@@ -55,6 +58,7 @@ const session = new Session({
   log,
   loadLock: () => loading,
   thrownAt: (thrown) => thrownAt(thrown, isOurs),
+  refusedElsewhere,
   access: (topology, options, notices) => topologyAccess(topology, options, log, notices),
   resource: (at, timeoutMs) => new ResourceConnection(at, timeoutMs),
   stopHere: () => {

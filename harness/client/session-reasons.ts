@@ -26,6 +26,7 @@ export function handshakeReason(error: unknown, place: string | undefined): stri
 
 /** What was thrown, and where, if it is a mistake in the lock's program. */
 export function bugThrown(thrown: unknown, thrownAt: (thrown: unknown) => string | undefined): string | undefined {
+  if ((thrown as Error | undefined)?.name === 'BadLockError') return firstLine(thrown);
   const what = programmingError(thrown);
   return what === undefined ? undefined : withPlace(what, thrownAt(thrown));
 }

@@ -21,6 +21,7 @@ import type { Endpoint, TopologyDescription } from '../vocabulary/topology.js';
 import { type CommandLog, grantSentNs, type OpCommands } from './command-log.js';
 import { BadLockError } from './load-lock.js';
 import { type CallOutcome, callOutcome, firstLine, type Settled } from './outcome.js';
+import { elsewhereInWords } from './refused-elsewhere.js';
 import type { ResourceConnection } from './resource-connection.js';
 import { bugThrown, handshakeReason, notConnected, unknownHold, whatIsWrongWith } from './session-reasons.js';
 import type { LockNotices } from './topology-access.js';
@@ -39,6 +40,8 @@ export interface SessionPorts {
   loadLock(): Promise<LockDefinition>;
   /** Where in the author's sources it was thrown; undefined: that is not known. */
   thrownAt(thrown: unknown): string | undefined;
+  /** Where a connection of this process was refused though no server of the run is there, if it was; absent: that is not watched. */
+  refusedElsewhere?(): string | undefined;
   access(topology: TopologyDescription, options: ClientOptions, notices: LockNotices): TopologyAccess;
   /** A connection to what the lock protects. */
   resource(at: Endpoint, timeoutMs: number): ResourceConnection;
@@ -71,11 +74,16 @@ type Answer = CallOutcome<object | undefined> & { began?: number; ended?: number
 /** In whose code we are; one for all sessions, as in `command-log.ts`. */
 const runsWithin = new AsyncLocalStorage<Running>();
 
+/** A lock that goes on without the connection that was refused has answered by then. */
+const ELSEWHERE_MS = 1_000;
+
 export class Session {
   readonly #ports: SessionPorts;
   #connected: { client: LockClient; options: ClientOptions } | undefined;
   #resource: ResourceConnection | undefined;
   #initialised = false;
+  /** Some acquire returned: the lock reaches its servers. */
+  #hasAnswered = false;
   readonly #held = new Map<number, HeldLock>();
   readonly #idOfHold = new WeakMap<LockHold, number>();
   /** Renewals of holds whose grant has not been answered yet: the harness does not know those. */
@@ -135,7 +143,7 @@ export class Session {
         );
       }
       const notices = { step: (name: string) => this.#step(name), renewed: this.#renewed.bind(this) };
-      const client = await lock.connect(access(topology, options, notices));
+      const client = await this.#unlessElsewhere(lock.connect(access(topology, options, notices)));
       if (typeof client?.acquire !== 'function') {
         throw new BadLockError(`${lock.name}: connect() returned no object with a function \`acquire\``);
       }
@@ -166,8 +174,9 @@ export class Session {
     const asked = { leaseMs, waitMs, ...(mode && { mode }), ...(caller !== undefined && { caller }) };
     const call = () => {
       const granted = client.acquire(key, { ...asked, signal: gaveUp.signal });
+      const first = this.#hasAnswered ? granted : this.#unlessElsewhere(granted);
       // What a lock grants that was given up goes to nobody, as it does where its caller waits for something else by then.
-      return Promise.race([granted, trying.overdue.then(() => Promise.reject(new Error('cancelled')))]);
+      return Promise.race([first, trying.overdue.then(() => Promise.reject(new Error('cancelled')))]);
     };
     const { settled, commands, began, ended } = await this.#run(id, call, stopAt);
     inTime();
@@ -175,6 +184,7 @@ export class Session {
     const outcome = callOutcome<LockHold | null, LockHold>(settled, commands, (hold) =>
       hold === null ? 'held' : undefined,
     );
+    this.#hasAnswered ||= 'returned' in settled;
     if (outcome.type !== 'ok') return { ...outcome, began, ended };
 
     const hold = outcome.value;
@@ -234,6 +244,23 @@ export class Session {
     if (!trying) return { type: 'fail', reason: `answered: acquire ${acquire} is not on its way` };
     trying.cancel();
     return { type: 'ok', value: undefined };
+  }
+
+  /** As `promise`, or rejects where that is not settled in a while and a connection was refused where no server of the run is. */
+  #unlessElsewhere<T>(promise: Promise<T>): Promise<T> {
+    const { after, refusedElsewhere } = this.#ports;
+    if (!refusedElsewhere) return promise;
+    return new Promise((resolve, reject) => {
+      const look = () => {
+        const place = refusedElsewhere();
+        if (place === undefined) cancel = after(ELSEWHERE_MS, look);
+        else reject(new BadLockError(elsewhereInWords(place)));
+      };
+      let cancel = after(ELSEWHERE_MS, look);
+      Promise.resolve(promise)
+        .then(resolve, reject)
+        .finally(() => cancel());
+    });
   }
 
   #cancellable(commandTimeoutMs: number): Cancellable {

@@ -96,7 +96,10 @@ export class SimSocket extends Duplex {
       { address, port: this.remotePort! },
       {
         opened: inTurn(() => this.opened()),
-        refused: inTurn(() => this.destroy(systemError('connect', 'ECONNREFUSED', `${address}:${this.remotePort}`))),
+        refused: inTurn(() => {
+          const error = systemError('connect', 'ECONNREFUSED', `${address}:${this.remotePort}`);
+          this.destroy(Object.assign(error, { address, port: this.remotePort }));
+        }),
         received: (bytes) =>
           inTurn(() => {
             this.bytesRead += bytes.length;

@@ -60,6 +60,14 @@ test('connect that throws: told by the first client', async () => {
   expect(run.status).toBe(3);
 });
 
+test('a lock that connects to its own host instead of the run’s servers, in which nobody answers', async () => {
+  const run = await torture(of('elsewhere.mjs', '--time-limit', '10m'));
+  expect(run.errors).toMatch(
+    /^lock-torture: your lock failed in (\d+) of \1 acquires: it connects to 127\.0\.0\.1:6379, where no server of the run is: take the client of topology\.redis\(\), .*\n$/,
+  );
+  expect(run.status).toBe(3);
+});
+
 test('a lock that grants nobody anything is violated at once, with what it answered; no fault strikes', async () => {
   const run = await torture(of('never-grants.mjs', '--time-limit', '10m'));
   expect(run.status).toBe(1);

@@ -89,3 +89,43 @@ test('stops at no other step, and in no other operation', async () => {
   await released;
   expect(client.said.slice(3)).toEqual(['DEL', 'ok']);
 });
+
+test.each([
+  ['an acquire that nobody answers', false, ['info: bug: it connects to 127.0.0.1:6379']],
+  ['not one after another that returned', true, []],
+])('a connection that was refused where no server is ends %s', async (_, hasAnswered, told) => {
+  const said: string[] = [];
+  const timers: (() => void)[] = [];
+  let tries = 0;
+  const lock: LockClient = {
+    acquire: () => (hasAnswered && tries++ === 0 ? Promise.resolve(null) : new Promise(() => {})),
+  };
+  const session = new Session({
+    nowNs: () => 1,
+    wallMs: () => 1,
+    thrownAt: () => undefined,
+    after: (_ms, then) => {
+      timers.push(then);
+      return () => timers.splice(timers.indexOf(then), 1);
+    },
+    refusedElsewhere: () => '127.0.0.1:6379',
+    stopHere: () => {},
+    write: async (line) => void said.push('reason' in line ? `${line.type}: ${line.reason}` : ''),
+    log: new CommandLog(),
+    loadLock: async () => ({ name: 'fake', connect: async () => lock }),
+    access: () => ({}) as TopologyAccess,
+    resource: () => {
+      throw new Error('there is none');
+    },
+  });
+  const options = { client: 'c1', leaseMs: 1_000, commandTimeoutMs: 500, seed: 1 };
+  await session.handle({ id: 0, op: 'init', topology: { kind: 'single' }, options } as never);
+  const asked = { op: 'acquire', key: 'lock:0', leaseMs: 1_000, waitMs: 0 } as const;
+  if (hasAnswered) await session.handle({ id: 1, ...asked } as never);
+  said.length = 0;
+  void session.handle({ id: 2, ...asked } as never);
+  await settled();
+  for (const look of [...timers]) look();
+  await settled();
+  expect(said.map((line) => line.split(', ')[0])).toEqual(told);
+});

@@ -1,0 +1,35 @@
+/**
+ * Connections of this process that were refused where no server of a run ever is: at the client's own host. A lock that connects to
+ * localhost:6379 instead of the topology that it is given is the most usual mistake of a first adapter, and its client library may
+ * try again for ever without a word.
+ */
+import { subscribe } from 'node:diagnostics_channel';
+import { errorMonitor } from 'node:events';
+import type { Socket } from 'node:net';
+
+/** `127.0.0.1:6379` where the error says that a connection to this host was refused. */
+export function refusedHere(error: unknown): string | undefined {
+  const { code, address, port } = (error ?? {}) as { code?: string; address?: string; port?: number };
+  if (code !== 'ECONNREFUSED' || typeof address !== 'string') return undefined;
+  return /^(127\.|::1$|::ffff:127\.)/.test(address)
+    ? `${address.includes(':') ? `[${address}]` : address}:${port}`
+    : undefined;
+}
+
+/** For the lock's author, in one line. */
+export function elsewhereInWords(place: string): string {
+  return `it connects to ${place}, where no server of the run is: take the client of topology.redis(), or the addresses in topology.nodes`;
+}
+
+/** Watches every connection that this process makes from now on. The result says where the first was refused; undefined: none was. */
+export function watchRefusals(): () => string | undefined {
+  let first: string | undefined;
+  subscribe('net.client.socket', (message) => {
+    // A listener for `error` would keep alive a process that nobody listens for.
+    (message as { socket: Socket }).socket.on(errorMonitor as unknown as 'error', (error: unknown) => {
+      const errors = (error as { errors?: unknown[] } | undefined)?.errors ?? [error];
+      first ??= errors.map(refusedHere).find((place) => place !== undefined);
+    });
+  });
+  return () => first;
+}
