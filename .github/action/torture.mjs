@@ -24,7 +24,7 @@ if (topologies.length === 0) endWith('the input `topologies` names none');
 if (!(minutes > 0 && minutes <= 300)) endWith(`the input \`minutes\` is "${MINUTES}": give a number up to 300`);
 const wrong = images.find((image) => image.startsWith('-'));
 if (wrong !== undefined) endWith(`the input \`images\` names "${wrong}", which is no image`);
-// Without images they are processes of this machine.
+// Without images `--runtime auto` decides what they run in.
 const runs = topologies.flatMap((topology) =>
   images.length === 0 ? [{ topology }] : images.map((image) => ({ topology, image })),
 );
