@@ -74,18 +74,24 @@ function sourcesIn(folder) {
   return names.map((name) => join(folder, name)).sort();
 }
 
-/** The folder of tests that mirrors the file's own, or the nearest above it. */
+/** Files that are tried by the tests of who calls them, in another folder. */
+const CALLED_FROM = {
+  'checkers/linearizability/held.ts': 'checkers/exclusion',
+  'checkers/linearizability/decide-held.ts': 'checkers/exclusion',
+};
+
+/** The folder of tests that mirrors the file's own, or the nearest above it, and that of its callers. */
 function testsOf(file) {
   let folder = dirname(file);
   while (!existsSync(join('test/unit', folder))) folder = dirname(folder);
-  return join('test/unit', folder);
+  return [folder, CALLED_FROM[file] ?? []].flat().map((one) => join('test/unit', one));
 }
 
 /** What is alive of a file's mutants that was not before; nothing where it is as it was when it was tried last. */
 function triedAnew(file) {
   const kept = join(TOOL, 'baseline', `${file}.json`);
   const before = JSON.parse(read(kept) ?? '{}');
-  const stamp = hashOf([file, ...sourcesIn(testsOf(file))]);
+  const stamp = hashOf([file, ...testsOf(file).flatMap(sourcesIn)]);
   if (before.stamp === stamp && !again) {
     process.stdout.write(`${file}: unchanged since it was tried\n`);
     return [];
@@ -126,7 +132,7 @@ function mutantsOf(file) {
   const stryker = join(TOOL, 'node_modules/@stryker-mutator/core/bin/stryker.js');
   const { status } = spawnSync(node, [stryker, 'run', join(TOOL, 'stryker.config.json'), '--mutate', file], {
     stdio: ['ignore', 'ignore', 'inherit'],
-    env: { ...process.env, MUTANTS_TESTS: testsOf(file) },
+    env: { ...process.env, MUTANTS_TESTS: testsOf(file).join(',') },
   });
   const report = read(REPORT);
   if (status !== 0 || report === undefined) fail(`Stryker failed for ${file} (exit status ${status})`);
