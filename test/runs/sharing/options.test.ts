@@ -35,30 +35,31 @@ export default defineLock({
 });
 `;
 
-it.each(['sentinel', 'redlock'])(
-  '--auth: every server of %s asks for a password, and a lock is given it',
-  async (name) => {
-    const lock = join(freshFolder(), 'suspicious.mjs');
-    writeFileSync(lock, SUSPICIOUS);
-    const args = [
-      '--topology',
-      name,
-      '--lock',
-      lock,
-      '--nemesis',
-      'none',
-      '--time-limit',
-      '6s',
-      '--hold',
-      '0.01x..0.02x',
-    ];
-    const open = await torture(args);
-    expect(open.errors).toContain('lets anybody in: +PONG');
-    expect(open.status).toBe(3);
-    const { status, output } = await torture([...args, '--auth']);
-    expect(status, output).toBe(0);
-  },
-);
+const AUTH = '--auth: every server asks for a password, and a lock is given it, on';
+it(`${AUTH} sentinel`, () => asksForPasswords('sentinel'));
+it(`${AUTH} redlock`, { tags: ['night'] }, () => asksForPasswords('redlock'));
+
+async function asksForPasswords(name: string): Promise<void> {
+  const lock = join(freshFolder(), 'suspicious.mjs');
+  writeFileSync(lock, SUSPICIOUS);
+  const args = [
+    '--topology',
+    name,
+    '--lock',
+    lock,
+    '--nemesis',
+    'none',
+    '--time-limit',
+    '6s',
+    '--hold',
+    '0.01x..0.02x',
+  ];
+  const open = await torture(args);
+  expect(open.errors).toContain('lets anybody in: +PONG');
+  expect(open.status).toBe(3);
+  const { status, output } = await torture([...args, '--auth']);
+  expect(status, output).toBe(0);
+}
 
 it('--min-replicas-to-write: a primary without replicas refuses, and that is no doubt', async () => {
   const one = ['--min-replicas-to-write', '1', '--redis-conf', 'min-replicas-max-lag=1'];
