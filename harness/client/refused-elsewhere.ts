@@ -11,9 +11,7 @@ import type { Socket } from 'node:net';
 export function refusedHere(error: unknown): string | undefined {
   const { code, address, port } = (error ?? {}) as { code?: string; address?: string; port?: number };
   if (code !== 'ECONNREFUSED' || typeof address !== 'string') return undefined;
-  return /^(127\.|::1$|::ffff:127\.)/.test(address)
-    ? `${address.includes(':') ? `[${address}]` : address}:${port}`
-    : undefined;
+  return isThisHost(address) ? `${address.includes(':') ? `[${address}]` : address}:${port}` : undefined;
 }
 
 /** For the lock's author, in one line. */
@@ -21,15 +19,28 @@ export function elsewhereInWords(place: string): string {
   return `it connects to ${place}, where no server of the run is: take the client of topology.redis(), or the addresses in topology.nodes`;
 }
 
-/** Watches every connection that this process makes from now on. The result says where the first was refused; undefined: none was. */
-export function watchRefusals(): () => string | undefined {
+/**
+ * Watches every connection that this process makes from now on. The result says where the first was refused at this host; undefined: none
+ * was, or another host was reached, and then what was refused may be of no matter to the lock. `isHere`: whether an address is this host's.
+ */
+export function watchRefusals(isHere = isThisHost): () => string | undefined {
   let first: string | undefined;
+  let isReached = false;
   subscribe('net.client.socket', (message) => {
+    const { socket } = message as { socket: Socket };
+    socket.on('connect', () => {
+      const { remoteAddress } = socket;
+      isReached ||= remoteAddress !== undefined && !isHere(remoteAddress);
+    });
     // A listener for `error` would keep alive a process that nobody listens for.
-    (message as { socket: Socket }).socket.on(errorMonitor as unknown as 'error', (error: unknown) => {
+    socket.on(errorMonitor as unknown as 'error', (error: unknown) => {
       const errors = (error as { errors?: unknown[] } | undefined)?.errors ?? [error];
       first ??= errors.map(refusedHere).find((place) => place !== undefined);
     });
   });
-  return () => first;
+  return () => (isReached ? undefined : first);
+}
+
+function isThisHost(address: string): boolean {
+  return /^(127\.|::1$|::ffff:127\.)/.test(address);
 }

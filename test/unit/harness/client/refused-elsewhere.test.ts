@@ -24,6 +24,19 @@ test('a connection to this host that was refused is seen, whoever made it, and a
   expect(programmingError(error)).toMatch(/^it connects to 127\.0\.0\.1:\d+, where no server of the run is: /);
 });
 
+test('where another host was reached, nothing is said of what was refused', async () => {
+  const place = watchRefusals((address) => address === '127.0.0.1');
+  const server = createServer((socket) => socket.end()).listen(0, '127.0.0.2');
+  await once(server, 'listening');
+  await once(connect(await closedPort(), '127.0.0.1'), 'error');
+  expect(place()).toBeDefined();
+  const socket = connect((server.address() as { port: number }).port, '127.0.0.2');
+  await once(socket, 'connect');
+  expect(place()).toBeUndefined();
+  socket.destroy();
+  server.close();
+});
+
 test.each([
   [{ code: 'ECONNREFUSED', address: '10.0.0.1', port: 6379 }, undefined],
   [{ code: 'ETIMEDOUT', address: '127.0.0.1', port: 6379 }, undefined],
