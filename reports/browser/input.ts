@@ -24,15 +24,31 @@ const KEYS: Record<string, string> = {
   Escape: 'unpin',
 };
 
+/** Keys that mean something else to a page: they are the timeline's where it has the focus. */
+const OF_THE_PAGE = new Set(['Home', 'Escape']);
+const WRITTEN_IN = 'input,select,textarea,[contenteditable]';
+const SCROLLED_SIDEWAYS = '.scroll,nav';
+
+/**
+ * The keys that tooltips name work wherever the focus is: after a press it is on a button, after a click beside the timeline nowhere.
+ * They do not in a field, nor do arrows in what they scroll.
+ */
 export function listenToKeys(chart: HTMLElement, steering: Steering): void {
-  chart.addEventListener('keydown', (event) => {
+  document.addEventListener('keydown', (event) => {
     const command = KEYS[event.key];
-    if (command === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+    const at = event.target as Element;
+    if (command === undefined || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+    const isThere = at.closest('#chart,.tools') !== null;
+    const isTaken =
+      OF_THE_PAGE.has(event.key) ||
+      at.closest(WRITTEN_IN) !== null ||
+      (event.key.startsWith('Arrow') && at.closest(SCROLLED_SIDEWAYS) !== null);
+    if (!isThere && isTaken) return;
     event.preventDefault();
     steering.command(command);
+    if (!isThere) chart.scrollIntoView({ block: 'nearest' });
   });
 }
-
 /** A pointer that moved less than this pressed, and did not drag. */
 const PRESS_PX = 4;
 

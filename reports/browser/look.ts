@@ -1,5 +1,4 @@
 /** What is under the pointer, and what was true at a moment, in words. The same numbers as in the history, to the microsecond. */
-import { className } from '../../harness/record/facts/classes.js';
 import { duration, exactMoment, moment, plural, wallTime } from '../../harness/record/facts/words.js';
 import {
   type FaultBand,
@@ -167,7 +166,7 @@ function violationWords(data: PageData, lane: Lane, us: number, nearUs: number):
       ({ fromUs, untilUs, slots }) => fromUs - nearUs <= us && us <= untilUs + nearUs && slots.includes(lane.name),
     )
     .slice(0, 3)
-    .map(({ number, class: name, what }) => `Violation ${number}, ${className(name)}: ${what}`);
+    .map(({ number, name, what }) => `Violation ${number}, ${name}: ${what}`);
 }
 
 function holdWords(data: PageData, lane: Extract<Lane, { kind: 'slot' }>, n: number): Words {

@@ -1,11 +1,16 @@
-/** The page's data, from the element that carries it. The other side of `reports/data/pack.ts`. */
+/** The page's data, from the elements that carry it. The other side of `reports/data/pack.ts`. */
 import type { PageData } from '../data/page-data.js';
 
-export async function unpack(id: string): Promise<PageData> {
+export async function unpack<T>(id: string): Promise<T> {
   const text = atob(document.getElementById(id)!.textContent!.trim());
   const bytes = Uint8Array.from(text, (character) => character.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate-raw'));
-  const data = (await new Response(stream).json()) as PageData;
+  return (await new Response(stream).json()) as T;
+}
+
+/** With all lists in times, not differences. */
+export async function unpackRun(id: string): Promise<PageData> {
+  const data = await unpack<PageData>(id);
   for (const { holds, tries } of data.slots) {
     addUp(holds.fromUs);
     addUp(tries.fromUs);

@@ -1,17 +1,16 @@
 /**
- * A page's data as text that can stand in any element: JSON, deflated, in base64. There is no character in it that HTML
+ * Data of a page as text that can stand in any element: JSON, deflated, in base64. There is no character in it that HTML
  * knows, whatever a lock or a log said. The script's side of it is `reports/browser/unpack.ts`.
  */
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
-import type { PageData } from './page-data.js';
 
-export function packedPage(data: PageData): string {
-  return deflateRawSync(JSON.stringify(data), { level: 7 }).toString('base64');
+export function packed(data: unknown): string {
+  return deflateRawSync(JSON.stringify(data), { level: 9 }).toString('base64');
 }
 
 /** For tests: what the page was given. */
-export function unpackedPage(text: string): PageData {
-  return JSON.parse(inflateRawSync(Buffer.from(text, 'base64')).toString('utf8')) as PageData;
+export function unpacked<T>(text: string): T {
+  return JSON.parse(inflateRawSync(Buffer.from(text, 'base64')).toString('utf8')) as T;
 }
 
 /** Differences, for a list in order. */

@@ -118,6 +118,8 @@ export interface FaultBand {
 export interface ViolationMark {
   number: number;
   class: string;
+  /** The class in words: here, because the list of all classes would bring the schemas' library into the page. */
+  name: string;
   key: string;
   fromUs: number;
   untilUs: number;

@@ -1,5 +1,6 @@
 /** Everything that the page's script draws, from a run as a reader sees it. Pure; decides nothing. */
 
+import { className } from '../../harness/record/facts/classes.js';
 import { count, plural } from '../../harness/record/facts/words.js';
 import { clipped, visible } from '../../harness/record/schemas/foreign-text.js';
 import type { ReportInput } from '../input.js';
@@ -126,6 +127,7 @@ function violationMark({ number, violation }: Mark, story: Story): ViolationMark
   return {
     number,
     class: violation.class,
+    name: className(violation.class),
     key: visible(clipped(violation.key, LONGEST_TEXT)),
     fromUs: wholeUs(violation.fromNs),
     untilUs: wholeUs(endNs),

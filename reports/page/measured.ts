@@ -40,9 +40,9 @@ function availability(measurements: readonly Measurement[]): Markup {
       ([of, ofThem]) =>
         markup`<tr><td>${clipped(of, 300)}</td>${keys.map((key) => availabilityCell(ofThem.find((one) => (one.key ?? '') === key)))}</tr>`,
     );
-  return markup`<h3>${TITLES.availability}</h3>
+  return markup`<details><summary><h3>${TITLES.availability}</h3> ${plural(byOf.size, 'row')}</summary>
 <p class="note">For how much of the time each key was available, as far as tries show; in brackets the longest time in which it was not.</p>
-<div class="scroll"><table><thead><tr><th>during</th>${keys.map((key) => markup`<th>${clipped(key, 200)}</th>`)}</tr></thead><tbody>${rows}</tbody></table></div>`;
+<div class="scroll"><table><thead><tr><th>during</th>${keys.map((key) => markup`<th>${clipped(key, 200)}</th>`)}</tr></thead><tbody>${rows}</tbody></table></div></details>`;
 }
 
 function availabilityCell(one: Measurement | undefined): Markup {
@@ -62,9 +62,9 @@ function table(name: string, measurements: readonly Measurement[]): Markup {
         markup`<tr><td>${clipped(one.of, 300)}</td>${keyed ? markup`<td>${clipped(one.key ?? '', 200)}</td>` : undefined}${values.map((value) => markup`<td class="number">${figure(one.values[value])}</td>`)}</tr>`,
     );
   const more = measurements.length - rows.length;
-  return markup`<h3>${TITLES[name] ?? name}</h3>
+  return markup`<details><summary><h3>${TITLES[name] ?? name}</h3> ${plural(measurements.length, 'row')}</summary>
 <div class="scroll"><table><thead><tr><th>of</th>${keyed ? markup`<th>key</th>` : undefined}${values.map((value) => markup`<th class="number">${heading(value)}</th>`)}</tr></thead><tbody>${rows}</tbody></table></div>
-${more > 0 ? markup`<p class="note">${count(more)} further rows are in <code>results.json</code>.</p>` : undefined}`;
+${more > 0 ? markup`<p class="note">${count(more)} further rows are in <code>results.json</code>.</p>` : undefined}</details>`;
 }
 
 function figure(value: number | undefined): string {

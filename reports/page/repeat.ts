@@ -4,6 +4,7 @@ import { count, durationOfMs } from '../../harness/record/facts/words.js';
 import type { ReportInput } from '../input.js';
 import { type Markup, markup } from '../markup.js';
 import { plannedWords, whenWords } from '../story/faults.js';
+import { command } from './command.js';
 
 const MOST_STEPS = 200;
 
@@ -32,9 +33,9 @@ export function repeatSection({ config, plan, results, again, ...rest }: ReportI
   const logs = files.filter((name) => name.startsWith('logs/'));
   const others = files.filter((name) => !name.startsWith('logs/'));
   return markup`<h2 id="reproduce">Reproduce</h2>
-<p>${isExact ? 'In virtual time it is the same each time, byte by byte:' : 'The same seed makes the same plan:'}</p><pre><code>${results.reproduce}</code></pre>
-${again?.replay === undefined ? undefined : markup`<p>This run’s plan, ten times, with a count of how often the same is found:</p><pre><code>${again.replay}</code></pre>`}
-${again === undefined ? undefined : markup`<p>Judge the record once more:</p><pre><code>${again.check}</code></pre>`}
+<p>${isExact ? 'In virtual time it is the same each time, byte by byte:' : 'The same seed makes the same plan:'}</p>${command(results.reproduce)}
+${again?.replay === undefined ? undefined : markup`<p>This run’s plan, ten times, with a count of how often the same is found:</p>${command(again.replay)}`}
+${again === undefined ? undefined : markup`<p>Judge the record once more:</p>${command(again.check)}`}
 ${isExact ? undefined : markup`<p class="note">On real servers the timing is never quite the same twice: one repetition that finds nothing proves little.</p>`}
 <details><summary>The plan: ${count(plan.steps.length)} steps</summary><div class="scroll"><table><thead><tr><th>no.</th><th>when</th><th>what</th><th>for</th></tr></thead><tbody>${steps}</tbody></table></div>${more > 0 ? markup`<p class="note">${count(more)} further steps are in <code>plan.json</code>.</p>` : undefined}</details>
 ${files.length === 0 ? undefined : markup`<h3>The record, beside this file</h3><ul>${others.map((name) => markup`<li>${fileLink(name)}${WHAT_IS_IN[name] === undefined ? '' : `: ${WHAT_IS_IN[name]}`}</li>`)}${logs.length === 0 ? undefined : markup`<li>logs: ${logs.map((name) => markup`${fileLink(name, name.slice('logs/'.length))} `)}</li>`}</ul>`}`;

@@ -24,8 +24,9 @@ ${variables(KEYS_DARK)}`;
 
 const PAGE = `
 *{box-sizing:border-box}
+html{scroll-padding-top:46px}
 body{margin:0;background:var(--page);color:var(--text);font:15px/1.5 system-ui,-apple-system,"Segoe UI","Liberation Sans",Arial,sans-serif}
-main{max-width:1440px;margin:0 auto;padding:20px}
+main{max-width:1440px;margin:0 auto;padding:14px 20px 20px}
 h1,h2,h3{line-height:1.25}
 h2{margin:40px 0 10px;font-size:21px}
 h4{margin:12px 0 4px;font-size:14px}h3{margin:20px 0 8px;font-size:17px}article h3{margin-top:0}
@@ -34,19 +35,25 @@ a{color:inherit;text-decoration-color:var(--muted)}
 code,pre,.mono{font-family:ui-monospace,"SFMono-Regular","Liberation Mono",Menlo,monospace;font-size:13px}
 pre{margin:6px 0;padding:10px 12px;background:var(--card);border:1px solid var(--edge);border-radius:6px;white-space:pre-wrap;overflow-wrap:anywhere;user-select:all}
 .muted{color:var(--muted)}
-.verdict{border:1px solid var(--edge);border-left:10px solid var(--state);border-radius:6px;background:var(--card);padding:16px 20px}
-.verdict h1{margin:0;font-size:26px;color:var(--state);overflow-wrap:anywhere}
-.verdict h1 span{font-size:16px;font-weight:400;color:var(--muted);letter-spacing:0}
-.verdict .headline{margin:6px 0 10px}
+.verdict{border:1px solid var(--edge);border-left:10px solid var(--state);border-radius:6px;background:var(--card);padding:10px 18px}
+.verdict h1{margin:0;font-size:24px;color:var(--state);overflow-wrap:anywhere}
+.verdict h1 span{font-size:14.5px;font-weight:400;color:var(--muted);letter-spacing:0}
+.verdict .headline{margin:4px 0;color:var(--muted)}.verdict details{margin:4px 0}
 .held{--state:var(--good)}.violated{--state:var(--bad)}.unknown,.passed{--state:var(--doubt)}
-.verdict .in-short{margin:10px 0}.in-short div{display:grid;grid-template-columns:7em 1fr;gap:8px;padding:2px 0}.in-short dt{font-weight:700}.in-short dd{margin:0;overflow-wrap:anywhere}
+.verdict .in-short{margin:6px 0}.in-short div{display:grid;grid-template-columns:7em 1fr;gap:8px;padding:1px 0}.in-short dt{font-weight:700}.in-short dd{margin:0;overflow-wrap:anywhere}
 .verdict ul{margin:6px 0;padding-left:20px}
 .tag{display:inline-block;border:1px solid currentColor;border-radius:12px;padding:0 10px;font-size:13px}
 .tag.bad{color:var(--bad);font-weight:600}.tag.soft{color:var(--muted)}
-.violation{border:1px solid var(--edge);border-left:6px solid var(--bad);border-radius:6px;padding:14px 16px;margin:16px 0}
+.violation{border:1px solid var(--edge);border-left:6px solid var(--bad);border-radius:6px;padding:10px 16px;margin:10px 0}
 .violation.lenient{border-left-color:var(--muted)}
-details>summary h3{display:inline}.violation>summary{color:var(--text)}details.violation:not([open]){padding:8px 16px;margin:8px 0}
-.violation:has(:target),tr:target{outline:3px solid var(--bad)}
+details>summary h3,details>summary h4{display:inline}details.violation>summary,.one>summary{color:var(--text)}
+summary h3{font-size:15.5px;color:var(--text)}.violation summary h3{font-size:16px}#measured details{margin:5px 0}#clearest h2{margin:0 0 4px;font-size:18px}.one{border-top:1px solid var(--edge);padding:5px 0;margin:0}.one h4{margin:0;font-weight:500}.one>article{padding:2px 0 8px 14px}
+.told .tag,.group>p>.tag{margin:2px 0}.told>p:empty,.group>p:empty{display:none}
+.command{display:flex;align-items:flex-start;gap:6px;margin:4px 0}.command pre{flex:1;margin:0}.command button{flex:none;min-width:4.5em;margin-top:5px}
+.term,.term:hover{border:0;border-radius:0;padding:0;background:none;font:inherit;color:inherit;text-align:inherit;text-decoration:underline dotted var(--muted);text-underline-offset:3px;cursor:help}
+.explanation{max-width:min(34em,88vw);padding:12px 16px;border:1px solid var(--muted);border-radius:6px;background:var(--card);color:var(--text);font-size:14px}
+.on-paper{display:none}
+.one:has(>:target),tr:target{outline:3px solid var(--bad)}
 .cited li:target{outline:2px solid var(--doubt)}
 .when{font-variant-numeric:tabular-nums;white-space:nowrap;font-weight:600}
 .scroll{overflow-x:auto}
@@ -65,17 +72,18 @@ td p{margin:0 0 3px}
 .cited{list-style:none;margin:0;padding:0}.cited li{padding:1px 0;word-break:break-all}
 .legend{display:flex;flex-wrap:wrap;gap:4px 18px;font-size:13px;color:var(--muted)}
 .swatch{display:inline-flex;align-items:center;gap:6px;max-width:100%;overflow-wrap:anywhere}
-nav{display:flex;flex-wrap:wrap;gap:4px 18px;margin:14px 0 0}
+nav{position:sticky;top:0;z-index:5;display:flex;gap:18px;overflow-x:auto;margin:-14px 0 8px;padding:9px 0;background:var(--page);border-bottom:1px solid var(--edge);white-space:nowrap;color:var(--muted);font-size:14px;scrollbar-width:thin}
+nav a{text-decoration:none}nav a:hover{text-decoration:underline}nav b{border-radius:9px;padding:0 6px;background:var(--absent);color:var(--text);font-size:12px}
 .note{font-size:13px;color:var(--muted)}
 details summary{cursor:pointer;color:var(--muted)}
 .tested{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,27em),1fr));gap:2px 24px;margin:12px 0}
 .tested div{display:grid;grid-template-columns:4em 1fr;gap:8px}.tested dt{color:var(--muted)}.tested dd{margin:0;overflow-wrap:anywhere}
-.verdict .tiles{display:flex;flex-wrap:wrap;gap:8px;margin:12px 0;padding:0;list-style:none}
+.tiles{display:flex;flex-wrap:wrap;gap:8px;margin:12px 0;padding:0;list-style:none}
 .tiles li{flex:1 1 7.5em;border:1px solid var(--edge);border-radius:6px;background:var(--page);padding:6px 12px}
 .tiles b{display:block;font-size:20px;font-variant-numeric:tabular-nums}.tiles span{font-size:12.5px;color:var(--muted)}
-.properties td:first-child{width:36%}.properties .state{white-space:nowrap}.verdict h2{font-size:15px;margin:18px 0 4px}
-.story{display:grid;grid-template-columns:minmax(0,1fr);gap:14px 22px}
-@media (min-width:1000px){.story{grid-template-columns:minmax(0,5fr) minmax(0,8fr)}.story .drawn{position:sticky;top:8px;align-self:start}}
+.properties td:first-child{width:36%}.properties .state{white-space:nowrap}
+.story{display:grid;grid-template-columns:minmax(0,1fr);gap:10px 22px}
+@media (min-width:1000px){.story{grid-template-columns:minmax(0,5fr) minmax(0,8fr)}.story .drawn{position:sticky;top:52px;align-self:start}}
 ol.steps{list-style:none;counter-reset:step;margin:6px 0;padding:0}
 ol.steps li{counter-increment:step;position:relative;padding:0 0 7px 30px;overflow-wrap:anywhere}
 ol.steps li::before{content:counter(step);position:absolute;left:0;top:2px;width:19px;height:19px;border-radius:50%;background:var(--text);color:var(--page);font-size:11px;font-weight:700;line-height:19px;text-align:center}
@@ -141,7 +149,7 @@ text.muted{font-weight:400}.key-name{font-size:9px}.axis{font-size:10.5px}.in-ba
 .arrow.late .shaft,.arrow.lost .shaft{stroke:var(--fault);stroke-width:1.6}.arrow.late .head{fill:var(--fault)}.arrow.late text,.arrow.lost text{fill:var(--fault)}.arrow.lost .shaft{stroke-dasharray:5 3}.arrow.lost path{stroke:var(--fault);stroke-width:2}
 .note-at circle{fill:var(--muted)}.note-at.hold circle{fill:var(--k0)}.note-at.hold text{font-weight:700}.note-at.wrong circle{fill:var(--bad)}.note-at.wrong text{fill:var(--bad);font-weight:700}.note-at.fault circle{fill:var(--fault)}.note-at.fault text{fill:var(--fault)}.note-at.server text{font-style:italic}
 .flag-line{stroke:var(--text);stroke-width:.8;stroke-dasharray:2 3;pointer-events:none}
-@media (max-width:700px){main{padding:10px}.verdict{padding:12px}.violation{padding:10px}h2{font-size:19px}.facts th{width:auto;white-space:normal}.verdict h1{font-size:21px}.verdict h1 span{display:block}.in-short div{grid-template-columns:1fr;gap:0}
+@media (max-width:700px){.scroll>table:not(.properties,.runs){min-width:620px}main{padding:10px}.verdict{padding:10px}.violation{padding:8px}main{padding-top:0}nav{margin:0 -10px 8px;padding:9px 10px}.one>article{padding-left:0}h2{font-size:19px}.facts th{width:auto;white-space:normal}.verdict h1{font-size:21px}.verdict h1 span{display:block}.in-short div{grid-template-columns:1fr;gap:0}
 .properties thead{display:none}.properties td{display:block;border:0;padding:1px 0}.properties td:first-child{width:auto;padding-top:6px}.properties tr{border-bottom:1px solid var(--edge)}
 .runs,.runs tbody{display:block}.runs thead tr{display:flex;flex-wrap:wrap;gap:0 12px}.runs thead th{border:0;padding:2px 0}html:not(.scripted) .runs thead{display:none}.runs thead::before{content:'sort by'}.runs td,.runs .faults{display:block;border:0;padding:1px 0;text-align:left;min-width:0;max-width:none}.runs td:empty{display:none}.runs tr{display:block;border-bottom:1px solid var(--edge);padding:6px 0}.runs .number::before{content:attr(data-of) ' '}}`;
 
@@ -150,7 +158,7 @@ const PAPER = `
 *{-webkit-print-color-adjust:exact;print-color-adjust:exact}
 :root{${LIGHT}}
 main{max-width:none;padding:0}
-.verdict,svg.sheet,tr{break-inside:avoid}.tools,#tip,#state,nav{display:none}#chart{max-height:none}.story{grid-template-columns:1fr!important}.story .drawn{position:static!important}
+.verdict,svg.sheet,tr{break-inside:avoid}.tools,#tip,#state,nav,button:not(.term){display:none}.on-paper{display:block}#chart{max-height:none}.story{grid-template-columns:1fr!important}.story .drawn{position:static!important}
 h2,h3{break-after:avoid}
 svg.sheet{min-width:0}.scroll{overflow:visible}
 }`;

@@ -15,7 +15,7 @@ export function timelineSection(input: ReportInput, story: Story, notes: readonl
   const skews = story.beliefs.nodes.some(({ roles }) => roles.some(({ skewMs }) => skewMs !== 0));
   return markup`<h2 id="timeline">The whole run</h2>
 ${recordNotes(input).map((note) => markup`<p><b>${note}</b></p>`)}
-<noscript><p class="tag soft">The timeline and the plots are drawn by a script, which this browser does not run. Everything else is here: every violation has a drawing of its own.</p></noscript>
+<noscript><p class="tag soft">The timeline and the plots are drawn by a script, which this browser does not run.</p></noscript>
 <div class="only-scripted">
 <div class="tools">${violated ? markup`${tool('previous-violation', '◀ violation', 'Previous violation (p)')}${tool('next-violation', 'violation ▶', 'Next violation (n)')}` : undefined}${struck ? tool('next-fault', 'fault ▶', 'Next fault (f)') : undefined}${tool('left', '←', 'Earlier (arrow left)')}${tool('right', '→', 'Later (arrow right)')}${tool('out', '−', 'Show more time (-)')}${tool('in', '+', 'Show less time (+)')}${tool('all', 'whole run', 'The whole run (0)')}${tool('copy', 'copy link', 'Copy a link to this moment (c)')}<output id="window" class="when"></output></div>
 <div id="chart" tabindex="0" role="application" aria-label="${`Timeline of ${duration(story.untilNs - story.fromNs)}. Arrow keys move, plus and minus zoom, n and p go to the next and the previous violation, f to the next fault, 0 shows the whole run, Escape lets go of the moment.`}" aria-describedby="state"><canvas id="head"></canvas><canvas id="lanes"></canvas></div>

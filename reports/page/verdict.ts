@@ -1,60 +1,45 @@
-import { faultsInForce, type Hiding, hidingOf } from '../../harness/record/facts/faults.js';
-import { firstWords, type Tone, toneOf, verdictLines } from '../../harness/record/facts/verdict-words.js';
-import { count, durationOfMs, plural, serviceInWords } from '../../harness/record/facts/words.js';
+/** The verdict: its first words, its three lines, and what each property came to, folded away. */
+
+import { fewWords, firstWords, type Tone, toneOf, verdictLines } from '../../harness/record/facts/verdict-words.js';
+import { count, listed } from '../../harness/record/facts/words.js';
 import { clipped } from '../../harness/record/schemas/foreign-text.js';
 import type { ReportInput } from '../input.js';
-import { type Markup, markup } from '../markup.js';
-import { propertyLines } from '../properties.js';
-import type { Story } from '../story/story.js';
+import { Markup, markup } from '../markup.js';
+import { type PropertyLine, propertyLines } from '../properties.js';
+import type { Glossary } from './terms.js';
 
 const SIGNS: Readonly<Record<Tone, string>> = { held: '✓', passed: '!', violated: '✗', unknown: '?' };
 
-export function verdictSection(input: ReportInput, story: Story): Markup {
+export function verdictSection(input: ReportInput, terms: Glossary): Markup {
   const { results } = input;
   const tone = toneOf(results);
   const state = tone in SIGNS ? tone : 'unknown';
-  const { reasons, words } = results;
   const lines = verdictLines(results);
+  const all = firstWords(results);
+  const few = fewWords(results);
+  const rest = all.slice(few.length).replace(/^[; ]+/, '');
   return markup`<section class="verdict ${state}" id="verdict">
-<h1>${SIGNS[state]} ${clipped(firstWords(results), 400)} <span>exit status ${results.exitStatus}</span></h1>
-${lines.length === 0 ? undefined : markup`<dl class="in-short">${lines.map(([name, line]) => markup`<div><dt>${name}</dt><dd>${clipped(line, 1_000)}</dd></div>`)}</dl>`}
-${words?.stronger === undefined ? undefined : markup`<p class="muted">For a stronger one:</p><pre><code>${words.stronger}</code></pre>`}
-<p class="headline">${clipped(results.headline, 1_000)}</p>
+<h1>${SIGNS[state]} ${clipped(few, 400)} <span>${rest === '' ? '' : `${clipped(rest, 400)} · `}exit status ${results.exitStatus}</span></h1>
+${lines.length === 0 ? undefined : markup`<dl class="in-short">${lines.map(([name, line]) => markup`<div><dt>${name}</dt><dd>${terms.explained(clipped(line, 1_000))}</dd></div>`)}</dl>`}
+${lines.length > 0 && results.violations.length > 0 ? undefined : headlineParagraph(input)}
 ${results.virtualTime === undefined ? undefined : markup`<p>${clipped(results.virtualTime, 1_000)}.</p>`}
-${tested(input)}
-${reasons.length === 0 ? undefined : markup`<p><b>${results.verdict === 'unknown' ? 'Why it cannot tell, and what else to know:' : 'What weakens it or was left out:'}</b></p><ul>${reasons.map((reason) => markup`<li>${clipped(reason, 2_000)}</li>`)}</ul>`}
-<h2>What it says of each property</h2>
+${reasons(results)}
 ${properties(input)}
-<h2>How hard it was tested</h2>
-${hardness(input, story)}
-<p class="muted">Run it again:</p>
-<pre><code>${results.reproduce}</code></pre>
 </section>`;
 }
 
-/** The table at the end has everything. */
-function tested({ config, serverVersion }: ReportInput): Markup {
-  const facts: [string, string][] = [
-    ['Lock', config.lock],
-    [
-      'On',
-      // What was found in simulation must not pass for a run.
-      [
-        config.topology,
-        `${serviceInWords(config.service)} ${serverVersion}`,
-        ...(config.service === undefined ? [`persistence ${config.topologyOptions.persistence}`] : []),
-        ...(config.runtime === 'sim' ? ['simulated in virtual time'] : []),
-      ].join(', '),
-    ],
-    [
-      'Load',
-      `${plural(config.clients, config.careless ? 'careless client' : 'careful client')}, ${plural(config.keys.length, 'key')}, lease ${durationOfMs(config.leaseMs)}, ${durationOfMs(config.timeLimitMs)}`,
-    ],
-    ['Faults', config.nemesis.length === 0 ? 'none' : config.nemesis.join(', ')],
-    ['Seed', String(config.seed)],
-    ['Run', `${config.runId}, started ${config.startedAt}`],
-  ];
-  return markup`<dl class="tested">${facts.map(([name, value]) => markup`<div><dt>${name}</dt><dd>${clipped(value, 400)}</dd></div>`)}</dl>`;
+/** The sentence of which a run's list and log are made. Where three lines and a violation say the same, it stands above the violations. */
+export function headlineParagraph({ results }: ReportInput): Markup {
+  return markup`<p class="headline">${clipped(results.headline, 1_000)}</p>`;
+}
+
+/** Of a verdict that is no accusation they are why it is worth less: they are open. */
+function reasons({ reasons, verdict }: ReportInput['results']): Markup | undefined {
+  if (reasons.length === 0) return undefined;
+  const heading =
+    verdict === 'unknown' ? 'Why it cannot tell, and what else to know' : 'What weakens it or was left out';
+  const open = verdict === 'violated' ? undefined : new Markup(' open=""');
+  return markup`<details class="reasons"${open}><summary>${heading}: ${count(reasons.length)}</summary><ul>${reasons.map((reason) => markup`<li>${clipped(reason, 2_000)}</li>`)}</ul></details>`;
 }
 
 const STATE_CLASS = {
@@ -68,53 +53,32 @@ const STATE_CLASS = {
 } as const;
 
 function properties({ results, config }: ReportInput): Markup {
-  const rows = propertyLines(results, config.failOn).map(
+  const lines = propertyLines(results, config.failOn);
+  const rows = lines.map(
     ({ words, state, verdict, told }) =>
       markup`<tr><td>${clipped(words, 400)}</td><td class="nowrap"><span class="state ${STATE_CLASS[state]}">${verdict}</span>${state === 'allowed' ? markup`<br><span class="note">does not fail this run</span>` : undefined}</td><td>${clipped(told, 1_000)}</td></tr>`,
   );
   if (rows.length === 0) return markup`<p>No checker ran.</p>`;
-  return markup`<div class="scroll"><table class="properties"><thead><tr><th>property</th><th>verdict</th><th>what was found</th></tr></thead><tbody>${rows}</tbody></table></div>`;
+  return markup`<details id="properties"><summary>${propertyTally(lines)}</summary><div class="scroll"><table class="properties"><thead><tr><th>property</th><th>verdict</th><th>what was found</th></tr></thead><tbody>${rows}</tbody></table></div></details>`;
 }
 
-function hardness({ results, plan, holds, history }: ReportInput, story: Story): Markup {
-  const { stats } = results;
-  const promoted = story.beliefs.nodes.reduce((sum, { roles }) => sum + promotions(roles), 0);
-  const replicated = story.beliefs.nodes.some(({ roles }) => roles.some(({ state }) => state.startsWith('replica')));
-  const planned = faultsInForce(history).filter(({ step }) => step < plan.steps.length);
-  const hidings = planned.map(hidingOf);
-  const struck = hidings.filter((hiding) => hiding === undefined).length;
-  const tiles: [figure: string | undefined, words: string][] = [
-    [count(stats.holds ?? holds.count), 'holds'],
-    [count(history.operations.count), 'operations'],
-    [known(stats.contendedTries), 'tries while another held'],
-    [
-      plan.steps.length === 0 ? '0' : `${count(struck)} of ${count(plan.steps.length)}`,
-      ['planned faults struck', ...hiddenWords(hidings)].join('; '),
-    ],
-    [known(stats.strikes), 'strikes: faults, from injection to healing, that met a held lock'],
-    [known(stats.struckHolds), 'holds struck by a fault'],
-    [replicated ? count(promoted) : undefined, 'failovers seen'],
-  ];
-  return markup`<ul class="tiles">${tiles.map(([figure, words]) => (figure === undefined ? undefined : markup`<li><b>${figure}</b><span>${words}</span></li>`))}</ul>`;
-}
-
-const WHICH_CLIENTS_CANNOT_SEE: Record<Hiding, string> = {
-  tcp: 'which TCP hides from clients',
-  order: 'which only chose whom servers hear first, as chance does without it',
+const TALLIED: Readonly<Record<PropertyLine['state'], string>> = {
+  broken: 'broken',
+  unknown: 'left open',
+  allowed: 'broken as allowed',
+  weak: 'held weakly',
+  held: 'held',
+  'none found': 'with nothing found',
+  'not judged': 'not judged',
 };
 
-function hiddenWords(hidings: readonly (Hiding | undefined)[]): string[] {
-  return Object.entries(WHICH_CLIENTS_CANNOT_SEE).flatMap(([hiding, words]) => {
-    const many = hidings.filter((one) => one === hiding).length;
-    return many === 0 ? [] : [`${count(many)} more carried out, ${words}`];
+/** `2 of 13 properties broken, 10 held and 1 not judged`. */
+function propertyTally(lines: readonly PropertyLine[]): string {
+  const tally = Object.entries(TALLIED).flatMap(([state, words]) => {
+    const times = lines.filter((line) => line.state === state).length;
+    return times === 0 ? [] : [{ times, words }];
   });
-}
-
-function known(value: number | undefined): string | undefined {
-  return value === undefined ? undefined : count(value);
-}
-
-function promotions(roles: Story['beliefs']['nodes'][number]['roles']): number {
-  const told = roles.filter(({ state }) => state === 'primary' || state.startsWith('replica'));
-  return told.filter(({ state }, at) => state === 'primary' && told[at - 1]?.state.startsWith('replica')).length;
+  const ofAll = (times: number) =>
+    `${count(times)} of ${count(lines.length)} ${lines.length === 1 ? 'property' : 'properties'}`;
+  return listed(tally.map(({ times, words }, at) => `${at === 0 ? ofAll(times) : count(times)} ${words}`));
 }

@@ -1,172 +1,144 @@
-/** The violations, first what a reader decides by: what, proof, why, and the close-up. */
+/**
+ * The violations: first the clearest, with everything that a reader decides by; then all of them, grouped by cause. Of the others the
+ * steps and the drawings are made when they are opened.
+ */
 
-import { bearingOf, blamedOn, whose } from '../../harness/record/facts/blame.js';
+import { bearingOf } from '../../harness/record/facts/blame.js';
 import { className } from '../../harness/record/facts/classes.js';
-import {
-  count,
-  duration,
-  durationOfMs,
-  exactMoment,
-  moment,
-  plural,
-  wallTime,
-} from '../../harness/record/facts/words.js';
+import { type FindingGroup, groupInWords } from '../../harness/record/facts/groups.js';
+import { verdictLines } from '../../harness/record/facts/verdict-words.js';
+import { count, plural } from '../../harness/record/facts/words.js';
 import { clipped } from '../../harness/record/schemas/foreign-text.js';
-import type { BlameName, Violation } from '../../harness/vocabulary/verdict.js';
-import { type CloseUp, closeUps } from '../drawing/closeup.js';
 import type { ReportInput } from '../input.js';
-import { Markup, markup } from '../markup.js';
-import { sequenceDrawing } from '../sequence/draw.js';
-import { sequenceOf } from '../sequence/sequence.js';
-import { type Believed, believedAt, type Step, stepsOf } from '../story/steps.js';
-import type { Mark, Story } from '../story/story.js';
-import { windowOf } from '../story/window.js';
-import { countFound, linkOf, shownOfFound, whatHappened } from '../words.js';
-import type { Citations } from './cited.js';
+import { type Markup, markup } from '../markup.js';
+import type { Mark } from '../story/story.js';
+import { countFound, shownOfFound, whatHappened } from '../words.js';
+import { command } from './command.js';
+import { headlineParagraph } from './verdict.js';
+import {
+  bearingTag,
+  believed,
+  blameTag,
+  drawings,
+  inTheWholeRun,
+  messageByMessage,
+  proofOf,
+  stepByStep,
+  type Telling,
+  what,
+  whatToDo,
+  whereAndWhen,
+  why,
+} from './violation.js';
 
-/** With a close-up; then in words; then a line each. A run that breaks thousands of times has said so by then. */
-const MOST_DRAWN = 12;
-const MOST_IN_WORDS = 60;
+/** With drawings; then in words; then a line each. A run that breaks thousands of times has said so by then. */
+const MOST_DRAWN = 18;
+const MOST_IN_WORDS = 100;
 const MOST_LISTED = 3_000;
-/** Unfolded when the page opens: a reader who wants more unfolds more. */
-const MOST_OPEN = 3;
-const MOST_GRANTS = 3;
-/** What a server did is observed a little after it answered its client. */
-const OBSERVED_AFTER_NS = 5e6;
+/** Message by message: of a simulated run. */
+const MOST_IN_MESSAGES = 3;
 
 /** A link to where a violation is described; beyond those described, to the section that says so. */
 export function linkTo(number: number): string {
   return number <= MOST_IN_WORDS + MOST_LISTED ? `#violation-${number}` : '#violations';
 }
 
-export function violationsSection(
-  input: ReportInput,
-  story: Story,
+/** The one to look at, whole: the clearest of the gravest cause. */
+export function clearestSection(
+  groups: readonly FindingGroup[],
   marks: readonly Mark[],
-  citations: Citations,
-): Markup {
-  if (countFound(input.results) === 0) {
-    return markup`<h2 id="violations">Violations</h2><p>${input.results.verdict === 'held' ? 'None was found.' : 'None was found; that alone does not make it a pass.'}</p>`;
+  telling: Telling,
+): Markup | undefined {
+  const mark = clearestOf(groups, marks);
+  if (mark === undefined) return undefined;
+  const { input, story, citations, terms } = telling;
+  const { violation } = mark;
+  const all = countFound(input.results);
+  const again = input.again?.replay ?? input.results.reproduce;
+  return markup`<section id="clearest" class="violation ${stateOf(mark, input)}"><article id="violation-${mark.number}">
+<h2>${all > 1 ? `The clearest of ${count(all)}: ` : ''}${className(violation.class)} · ${whereAndWhen(violation)}</h2>
+<div class="story"><div class="told"><p>${bearingTag(violation, input)}</p>
+${what(violation, terms)}
+${why(violation)}
+${whatToDo(violation)}
+<p class="muted">See it again:</p>${command(again)}
+<details><summary>Step by step, with the proof</summary>${stepByStep(mark, telling)}
+${proofOf(violation, citations)}</details>
+${inTheWholeRun(violation, story)}</div>
+<div class="drawn">${drawings(mark, story)}</div></div>
+${believed(mark, story)}
+${messageByMessage(mark, telling)}</article></section>`;
+}
+
+function clearestOf([group]: readonly FindingGroup[], marks: readonly Mark[]): Mark | undefined {
+  return group === undefined ? undefined : marks[group.clearest.number - 1];
+}
+
+export function violationsSection(groups: readonly FindingGroup[], marks: readonly Mark[], telling: Telling): Markup {
+  const { results } = telling.input;
+  if (countFound(results) === 0) {
+    return markup`<h2 id="violations">Violations</h2><p>${results.verdict === 'held' ? 'None was found.' : 'None was found; that alone does not make it a pass.'}</p>`;
   }
-  const drawn = marks.slice(0, MOST_DRAWN).map((mark) => violation(input, story, mark, citations, true));
-  const worded = marks.slice(MOST_DRAWN, MOST_IN_WORDS).map((mark) => violation(input, story, mark, citations, false));
-  const listed = marks.slice(MOST_IN_WORDS, MOST_IN_WORDS + MOST_LISTED);
-  const rest = marks.length - MOST_IN_WORDS - listed.length;
-  const shown = shownOfFound(input.results);
-  return markup`<h2 id="violations">${plural(countFound(input.results), 'violation')}</h2>${shown === undefined ? undefined : markup`<p class="note">All are counted; reported, here and in <code>results.json</code>, are ${shown}.</p>`}
-${drawn}
-${worded.length === 0 ? undefined : markup`<p class="note">The ${count(worded.length)} below have no close-up of their own; all are marked in the timeline of the whole run.</p>${worded}`}
-${listed.length === 0 ? undefined : markup`<details><summary>${count(listed.length)} more, one line each</summary><ol start="${MOST_IN_WORDS + 1}">${listed.map(listLine)}</ol></details>`}
+  const shown = shownOfFound(results);
+  const rest = marks.length - MOST_IN_WORDS - MOST_LISTED;
+  const above = clearestOf(groups, marks);
+  return markup`<h2 id="violations">${plural(countFound(results), 'violation')}, by cause</h2>
+${verdictLines(results).length > 0 && above !== undefined ? headlineParagraph(telling.input) : undefined}
+${shown === undefined ? undefined : markup`<p class="note">All are counted. Reported, here and in <code>results.json</code>, are ${shown}.</p>`}
+<noscript><p class="tag soft">This browser runs no script. The steps and drawings of all violations but the first are made by one: open the page in a browser that runs it.</p></noscript>
+<p class="note on-paper">A violation has its steps and drawings on paper if it was opened before the page was printed.</p>
+${groups.map((group, at) => groupSection(group, `cause-${at + 1}`, marks, above, telling))}
 ${rest > 0 ? markup`<p class="note">${count(rest)} further violations are in <code>results.json</code> only.</p>` : undefined}`;
 }
 
+function groupSection(
+  group: FindingGroup,
+  id: string,
+  marks: readonly Mark[],
+  above: Mark | undefined,
+  telling: Telling,
+): Markup {
+  const clearest = marks[group.clearest.number - 1]!;
+  const members = [
+    clearest,
+    ...group.members.map(({ number }) => marks[number - 1]!).filter((mark) => mark !== clearest),
+  ];
+  const worded = members.filter(({ number }) => number <= MOST_IN_WORDS);
+  const listed = members.filter(({ number }) => number > MOST_IN_WORDS && number <= MOST_IN_WORDS + MOST_LISTED);
+  return markup`<details class="group violation ${stateOf(clearest, telling.input)}" id="${id}">
+<summary><h3>${clipped(groupInWords(group), 200)}</h3> <span class="tag soft">${group.what}</span> ${blameTag(group.blame)}${group.known === undefined ? undefined : markup` <span class="tag soft">known</span>`}</summary>
+<p>${bearingTag(clearest.violation, telling.input)}</p>
+${whatToDo(clearest.violation)}
+${worded.map((mark) => (mark === above ? shownAbove(mark) : one(mark, telling)))}
+${listed.length === 0 ? undefined : markup`<details><summary>${count(listed.length)} more, one line each</summary><ol>${listed.map(listLine)}</ol></details>`}
+</details>`;
+}
+
 function listLine({ number, violation }: Mark): Markup {
-  return markup`<li id="violation-${number}">${className(violation.class)}: ${clipped(whatHappened(violation), 300)}</li>`;
+  return markup`<li id="violation-${number}" value="${String(number)}">${clipped(whatHappened(violation), 300)}</li>`;
 }
 
-function violation(input: ReportInput, story: Story, mark: Mark, citations: Citations, drawn: boolean): Markup {
-  const { violation, number } = mark;
-  const bearing = bearingOf(violation, input.config.failOn);
-  const fails = bearing === 'fails';
-  const wall = story.epochWallMs === undefined ? undefined : wallTime(story.epochWallMs, violation.fromNs);
-  const evidence = violation.evidence.slice(0, 60).map((line) => citations.historyLine(line));
-  const steps = stepsOf(violation);
-  const long = violation.untilNs > violation.fromNs ? ` for ${duration(violation.untilNs - violation.fromNs)}` : '';
-  const name = violation.cause.name;
-  const cause = markup`<span class="tag ${name === 'unexplained' || !fails ? 'soft' : 'bad'}">${clipped(name, 100)}</span>`;
-  const open = number <= MOST_OPEN ? new Markup(' open=""') : undefined;
-  return markup`<details class="violation ${fails ? '' : 'lenient'}"${open}>
-<summary><h3>${number}. ${className(violation.class)} · ${clipped(violation.key, 200)} · at ${moment(violation.fromNs)}${long}</h3> <span class="tag ${BLAME_TAG[blamedOn(violation)]}">${whose(blamedOn(violation))}</span> ${cause}${violation.known === undefined ? undefined : markup` <span class="tag soft">known</span>`}</summary><article id="violation-${number}">
-${fails ? undefined : markup`<p><span class="tag soft">${bearing === 'open' ? 'cannot tell whether it is the lock’s mistake, which would fail this run' : violation.known === 'allowed' ? 'known before this run, and does not fail it' : 'allowed: does not fail this run'}</span></p>`}
-<p>${clipped(whatHappened(violation), 2_000)}.</p>
-<p class="why"><b>Why: ${clipped(violation.cause.sentence, 2_000)}</b></p>
-${blameParagraph(violation)}
-<div class="story"><div class="told"><ol class="steps">${steps.map((step) => stepItem(step, permalink(violation, story, step.atNs), citations))}</ol>
-${more(violation.cause.chain.length - steps.filter(({ kind }) => kind === 'cause').length)}
-<p><b>Proof:</b> ${clipped(violation.proof, 2_000)} ${evidence.length === 0 ? undefined : markup`<span class="note">Lines ${spaced(evidence)}${violation.evidence.length > 60 ? ' and more' : ''}</span>`}</p></div>
-${drawn ? markup`<div class="drawn">${closeUps(mark, story, steps).map(figure)}${believed(mark, story)}</div>` : undefined}</div>
-${number <= MOST_OPEN ? messageByMessage(input, story, mark) : undefined}
-<p class="note"><a href="${permalink(violation, story, violation.fromNs)}">Show it in the whole run</a>${wall === undefined ? '' : ` · ${wall} by the machine’s wall clock, for the servers’ logs`}</p>
-</article></details>`;
+function stateOf({ violation }: Mark, { config }: ReportInput): string {
+  return bearingOf(violation, config.failOn) === 'fails' ? '' : 'lenient';
 }
 
-/** Only of a run whose messages were kept. */
-function messageByMessage(input: ReportInput, story: Story, { number, violation }: Mark): Markup | undefined {
-  const sequence = sequenceOf(input, story, violation);
-  if (sequence === undefined) return undefined;
-  const leftOut = sequence.leftOut === undefined ? '' : ` Left out: ${sequence.leftOut}.`;
-  return markup`<h4>Message by message</h4>
-<p class="note">Time goes down, in virtual seconds, and not to scale. A bar on a line is a hold, hatched once its lease had ended; the red band is when it went wrong. What came late or not at all is in the colour of faults.${leftOut}</p>
-<div class="scroll">${sequenceDrawing(sequence, `Violation ${number}, message by message`)}</div>`;
+function shownAbove({ number, violation }: Mark): Markup {
+  return markup`<p class="one"><a href="${linkTo(number)}">${number}. ${whereAndWhen(violation)}</a>: shown above, the clearest</p>`;
 }
 
-const BLAME_TAG: Record<BlameName, string> = { lock: 'bad', unexplained: 'soft', deployment: 'soft', lease: 'soft' };
-
-function blameParagraph({ blame }: Violation): Markup | undefined {
-  if (blame === undefined) return undefined;
-  const link = linkOf(blame);
-  const more = link === undefined ? undefined : markup` <a href="${link}" rel="noreferrer">Read more</a>`;
-  const heading = blame.on === 'unexplained' ? 'Whose mistake: not proven.' : `Whose mistake: ${BLAMED[blame.on]}.`;
-  return markup`<p class="blame"><b>${heading}</b> ${clipped(blame.theory, 1_000)}${more}</p>`;
-}
-
-const BLAMED = { lock: 'the lock’s own', deployment: 'the deployment’s', lease: 'no lock’s; the lease’s' } as const;
-
-/** What the page's script understands: a time, and a moment in it. */
-function permalink(violation: Violation, story: Story, atNs: number): string {
-  const { fromNs, untilNs } = windowOf(violation, story);
-  return `#t=${seconds(fromNs)}-${seconds(untilNs)}&at=${seconds(Math.max(0, atNs))}`;
-}
-
-function seconds(ns: number): string {
-  return String(Math.round(ns / 1e3) / 1e6);
-}
-
-function more(untold: number): Markup | undefined {
-  return untold > 0 ? markup`<p class="note">${plural(untold, 'further step')} in results.json.</p>` : undefined;
-}
-
-/** The numbers are those of the flags in the drawing. */
-function stepItem(step: Step, link: string, citations: Citations): Markup {
-  const lines = [
-    step.history === undefined ? undefined : citations.historyLine(step.history),
-    step.observation === undefined ? undefined : citations.observationLine(step.observation),
-  ].filter((line) => line !== undefined);
-  return markup`<li class="${step.kind}"><a class="when" href="${link}" title="${exactMoment(step.atNs)}">${moment(step.atNs)}</a> ${clipped(step.text, 1_000)} <span class="by">${step.kind === 'cause' ? 'evidence ' : ''}${spaced(lines)}</span></li>`;
-}
-
-/** At each of the grants: one server believed this, another that, and so both held. */
-function believed({ violation }: Mark, story: Story): Markup | undefined {
-  const window = windowOf(violation, story);
-  const nodes = story.beliefs.within(window.fromNs, window.untilNs);
-  const grants = violation.holds.slice(0, MOST_GRANTS).sort((a, b) => a.fromNs - b.fromNs);
-  const columns = (grants.length > 0 ? grants.map(({ fromNs }) => fromNs) : [violation.fromNs]).map((atNs) =>
-    believedAt(nodes, violation.key, atNs + OBSERVED_AFTER_NS),
-  );
-  if (nodes.length === 0) return undefined;
-  const heads = grants.map(({ client, fromNs }) => markup`<th>as ${client} was granted it, ${moment(fromNs)}</th>`);
-  return markup`<h4>What each server believed about ${clipped(violation.key, 60)}</h4>
-<div class="scroll"><table class="believed"><thead><tr><th>node</th>${heads.length > 0 ? heads : markup`<th>at ${moment(violation.fromNs)}</th>`}</tr></thead><tbody>${nodes.map(({ node }, row) => markup`<tr><td>${node}</td>${columns.map((column) => markup`<td>${believedWords(column[row]!)}</td>`)}</tr>`)}</tbody></table></div>`;
-}
-
-function believedWords({ role, owner, leaseLeftMs }: Believed): Markup {
-  if (owner === undefined) return markup`${role}`;
-  const left =
-    leaseLeftMs === undefined
-      ? 'no expiry'
-      : leaseLeftMs >= 0
-        ? `about ${durationOfMs(Math.round(leaseLeftMs / 10) * 10)} of its lease left`
-        : 'past its expiry';
-  return markup`${role}: <b>${owner}</b>, ${left}`;
-}
-
-function figure(closeUp: CloseUp): Markup {
-  const span = `${moment(closeUp.fromNs)} – ${moment(closeUp.untilNs)}`;
-  const notes = closeUp.notes.length > 0 ? ` ${closeUp.notes.join('; ')}.` : '';
-  return markup`<p class="note">${closeUp.name}, ${span}. The thin line under a bar is its lease, counted from the request that was granted.${notes}</p>
-<div class="scroll">${closeUp.svg}</div>`;
-}
-
-export function spaced(parts: readonly Markup[]): Markup {
-  return markup`${parts.map((part, at) => (at === 0 ? part : markup`, ${part}`))}`;
+function one(mark: Mark, telling: Telling): Markup {
+  const { number, violation } = mark;
+  const title = `${number}. ${whereAndWhen(violation)}`;
+  const { story, terms, citations, folded } = telling;
+  const isDrawn = number <= MOST_DRAWN;
+  const body = markup`${why(violation)}
+<div class="story"><div class="told">${stepByStep(mark, telling)}
+${proofOf(violation, citations)}
+${isDrawn ? undefined : markup`<p class="note">Drawn are the first ${MOST_DRAWN}. This one is in the timeline of the whole run.</p>`}
+${inTheWholeRun(violation, story)}</div>
+${isDrawn ? markup`<div class="drawn">${drawings(mark, story)}${believed(mark, story)}</div>` : undefined}</div>
+${number <= MOST_IN_MESSAGES ? messageByMessage(mark, telling) : undefined}`;
+  return markup`<details class="one"><summary><h4>${title}</h4></summary><article id="violation-${number}">
+${what(violation, terms)}
+${folded.fold(`story-${number}`, body)}</article></details>`;
 }

@@ -1,7 +1,8 @@
 /** Reads a report back, independently of the code that wrote it: its markup, its scales, its bars. */
 
-import { unpackedPage } from '../../../reports/data/pack.js';
+import { unpacked } from '../../../reports/data/pack.js';
 import type { PageData } from '../../../reports/data/page-data.js';
+import { unfolded } from '../../../reports/page/folded.js';
 
 export interface Tag {
   name: string;
@@ -9,8 +10,18 @@ export interface Tag {
   at: number;
 }
 
-/** The page without its style, its script and what only that reads: markup, which can be parsed. */
+/** The page without its style, its script and what only that reads: markup, which can be parsed. What is folded away is in its place. */
 export function markupOf(page: string): string {
+  const data = /<script type="application\/octet-stream" id="folded-data">([^<]*)</.exec(page)?.[1];
+  const bodyOf = data === undefined ? () => '' : unfolded(data);
+  return withoutScripts(page).replace(
+    /(<div) data-folded="([\w-]+)"(>)/g,
+    (_, tag, name, end) => `${tag}${end}${bodyOf(name)}`,
+  );
+}
+
+/** The same as it is while nothing has been opened. */
+export function withoutScripts(page: string): string {
   return page
     .replace(/<style>[^<]*<\/style>/, '')
     .replace(/<script [^>]*>[^<]*<\/script>\n/g, '')
@@ -19,7 +30,7 @@ export function markupOf(page: string): string {
 
 /** What the page's script is given, with all lists in times, not differences. */
 export function dataOf(page: string): PageData {
-  const data = unpackedPage(/<script type="application\/octet-stream" id="run-data">([^<]*)</.exec(page)![1]!);
+  const data = unpacked<PageData>(/<script type="application\/octet-stream" id="run-data">([^<]*)</.exec(page)![1]!);
   const addUp = (list: number[]) => {
     for (let n = 1; n < list.length; n++) list[n]! += list[n - 1]!;
   };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { packedPage, unpackedPage } from '../../../reports/data/pack.js';
+import { packed, unpacked } from '../../../reports/data/pack.js';
 import { timelineOf } from '../../../reports/data/timeline.js';
 import { htmlReport } from '../../../reports/html.js';
 import { type Mark, storyOf } from '../../../reports/story/story.js';
@@ -109,8 +109,8 @@ describe('what the timeline is drawn from', () => {
 
   it('survives being packed, and contains nothing that HTML interprets', () => {
     const nasty = { ...data, keys: ['</script><script>alert(1)</script>', '\u2028', '日本'] };
-    expect(packedPage(nasty)).toMatch(/^[A-Za-z0-9+/=]+$/);
-    expect(unpackedPage(packedPage(nasty))).toEqual(JSON.parse(JSON.stringify(nasty)));
+    expect(packed(nasty)).toMatch(/^[A-Za-z0-9+/=]+$/);
+    expect(unpacked(packed(nasty))).toEqual(JSON.parse(JSON.stringify(nasty)));
   });
 });
 
@@ -134,6 +134,6 @@ describe('a long run', () => {
     const page = htmlReport(longInput(20_000, 4_000));
     expect(Buffer.byteLength(page)).toBeLessThan(5e6);
     expect(dataOf(page).violations).toHaveLength(4_000);
-    expect(page.includes('940 further violations are in <code>results.json</code> only')).toBe(true);
+    expect(page.includes('900 further violations are in <code>results.json</code> only')).toBe(true);
   });
 });

@@ -9,7 +9,7 @@ import { brotliDecompressSync } from 'node:zlib';
 import { afterAll, expect, test } from 'vitest';
 import { explain, isForUsers } from '../../../../cli/common/errors.js';
 import { readRun } from '../../../../cli/judge/judge.js';
-import { unpackedPage } from '../../../../reports/data/pack.js';
+import { unpacked } from '../../../../reports/data/pack.js';
 import { closingSummary, reports } from '../../../../reports/index.js';
 
 const FIXTURE = resolve(import.meta.dirname, '../../../fixtures/recorded-runs/canary-blind-del.json.br');
@@ -41,7 +41,7 @@ async function shownOf(changed: Record<string, string>): Promise<Record<string, 
     return {
       ...Object.fromEntries(made),
       'ctrf.json': allTexts(JSON.parse(Object.fromEntries(made)['ctrf.json']!)),
-      'page data': allTexts(unpackedPage(packed)),
+      'page data': allTexts(unpacked(packed)),
       terminal: summary,
     };
   } catch (error) {
