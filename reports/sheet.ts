@@ -12,6 +12,8 @@ export interface Sheet {
   title: string;
   /** Everything came out as it must; `unknown`: nothing came out otherwise, but not everything came out. */
   state: 'good' | 'bad' | 'unknown';
+  /** Its first words; absent: GOOD, NOT GOOD or CANNOT TELL. */
+  words?: string;
   headline: string;
   /** Where a run's folder is, as the page links to it; absent: beside the page's own. */
   folderOf?: (run: string) => string;
@@ -22,11 +24,11 @@ const STATES = { good: ['held', 'GOOD'], bad: ['violated', 'NOT GOOD'], unknown:
 const LONGEST_CELL = 600;
 
 /** `<name>.html` in a folder beside the runs' own. */
-export function sheetPage({ title, state, headline, tables, folderOf }: Sheet): string {
+export function sheetPage({ title, state, words, headline, tables, folderOf }: Sheet): string {
   const [style, word] = STATES[state];
   return pageFrame({
     title: `lock-torture: ${title}`,
-    body: markup`<header class="verdict ${style}"><h1>${word} <span>${title}</span></h1><p class="headline">${headline}</p></header>
+    body: markup`<header class="verdict ${style}"><h1>${words ?? word} <span>${title}</span></h1><p class="headline">${headline}</p></header>
 ${tables.map(
   (table) => markup`<h2>${table.title}</h2>
 <div class="scroll batch"><table><thead><tr>${table.columns.map((column) => markup`<th>${column}</th>`)}</tr></thead><tbody>${table.rows.map(
@@ -45,12 +47,12 @@ function cellMarkup(cell: SheetCell, folderOf?: Sheet['folderOf']): Markup {
 }
 
 /** The same as `<name>.md`. */
-export function sheetMarkdown({ title, state, headline, tables, folderOf }: Sheet): string {
+export function sheetMarkdown({ title, state, words, headline, tables, folderOf }: Sheet): string {
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
   return [
     `# ${plainMarkdown(title)}`,
     '',
-    `**${STATES[state][1]}**: ${plainMarkdown(headline)}`,
+    `**${plainMarkdown(words ?? STATES[state][1])}**: ${plainMarkdown(headline)}`,
     '',
     ...tables.flatMap(({ title: of, columns, rows }) => [
       `## ${plainMarkdown(of)}`,

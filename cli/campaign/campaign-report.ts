@@ -2,6 +2,7 @@
 import { join, relative } from 'node:path';
 import { writeJson, writeWhole } from '../../harness/record/store.js';
 import { sheetMarkdown, sheetPage } from '../../reports/index.js';
+import { campaignWords } from './campaign-words.js';
 import type { CampaignBeside } from './earlier.js';
 import { type CampaignSummary, campaignSheet, summariseCampaign, type Tally } from './tally.js';
 
@@ -19,10 +20,9 @@ export function write(folder: string, tally: Tally, beside: readonly CampaignBes
 
 /** What it came to, for a terminal. */
 export function campaignText({ exitStatus, headline, findings, known }: CampaignSummary, folder: string): string {
-  const word = exitStatus === 0 ? 'GOOD' : 'NOT GOOD';
   return [
     '',
-    `${word} (exit status ${exitStatus}): ${headline}`,
+    `${campaignWords(findings, exitStatus)} (exit status ${exitStatus}): ${headline}`,
     ...known.map(({ lock, topology, fingerprint, text }) => `known: ${lock} on ${topology}, ${fingerprint}: ${text}`),
     ...findings.map(
       (one) =>

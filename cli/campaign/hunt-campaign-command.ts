@@ -16,6 +16,7 @@ import { slugOf, writeKnown } from '../run/known.js';
 import { mustBeLock } from '../run/lock-at-hand.js';
 import { provideSimulation } from '../run/simulation.js';
 import type { Campaign } from './campaign-folder.js';
+import { campaignWords } from './campaign-words.js';
 import type { AskedCells } from './cells.js';
 import { type GridCell, jobsPlanned } from './grid.js';
 import {
@@ -143,7 +144,7 @@ function writeHunts(
 function huntsText({ exitStatus, headline, findings, known = [] }: HuntCampaignSummary, folder: string): string {
   return [
     '',
-    `${exitStatus === 0 ? 'GOOD' : 'NOT GOOD'} (exit status ${exitStatus}): ${headline}`,
+    `${campaignWords(findings, exitStatus)} (exit status ${exitStatus}): ${headline}`,
     ...known.map(({ lock, topology, fingerprint, text }) => `known: ${lock} on ${topology}, ${fingerprint}: ${text}`),
     ...findings.map(
       (one) =>

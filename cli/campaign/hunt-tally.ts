@@ -8,6 +8,7 @@ import type { Sheet, SheetCell } from '../../reports/index.js';
 import type { ExitStatus } from '../judge/series-summary.js';
 import { identityOf, type KnownFinding } from '../run/known.js';
 import type { Campaign } from './campaign-folder.js';
+import { campaignWords } from './campaign-words.js';
 import { firstSeen, type PlayedSchedule, replayOf, type TriedSchedule } from './hunt-campaign.js';
 
 export interface HuntCampaignSummary {
@@ -148,6 +149,7 @@ export function huntCampaignSheet(
   return {
     title: 'campaign in virtual time',
     state: exitStatus === 0 ? 'good' : exitStatus === 1 ? 'bad' : 'unknown',
+    words: campaignWords(findings, exitStatus),
     headline,
     folderOf: (replay) => replay,
     tables: [

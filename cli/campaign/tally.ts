@@ -9,6 +9,7 @@ import { type ExitStatus, exitStatusOf } from '../judge/series-summary.js';
 import { identityOf, type KnownFinding } from '../run/known.js';
 import { apartByTime } from './apart-by-time.js';
 import { byBeginning, type CellRun, type FinishedRun } from './campaign-folder.js';
+import { campaignWords } from './campaign-words.js';
 import { type Coverage, coverageOf } from './coverage.js';
 import { type AskedOf, type Began, type CampaignBeside, earlierThan, trendOver } from './earlier.js';
 import type { GridCell } from './grid.js';
@@ -210,6 +211,7 @@ export function campaignSheet(
   return {
     title: 'campaign',
     state: exitStatus === 0 ? 'good' : exitStatus === 1 ? 'bad' : 'unknown',
+    words: campaignWords(findings, exitStatus),
     headline,
     folderOf,
     tables: [

@@ -27,6 +27,12 @@ test('the page says the verdict first, leads to the reports of the runs, and esc
   expect(page).toContain('default-src &#39;none&#39;');
 });
 
+test('has first words of its own where it is given them', () => {
+  const words = "2 new findings, both Redis'";
+  expect(sheetPage({ ...SHEET, words })).toContain('<h1>2 new findings, both Redis&#39; <span>');
+  expect(sheetMarkdown({ ...SHEET, words })).toContain(`**${words}**: 1 of 2`);
+});
+
 test('as Markdown, a cell stays a cell and markup is text', () => {
   const text = sheetMarkdown(SHEET);
   expect(text).toContain('**NOT GOOD**: 1 of 2 canaries caught');
