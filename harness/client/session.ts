@@ -3,7 +3,8 @@
  *
  * It stamps as close to the lock's own code as it can. `ended` of an acquire is taken when the lock's promise resolves
  * and `began` of a release right before the lock is called, so that a process stopped in between shows as a long hold.
- * Reading lines, ending the process and reaching Redis are the caller's.
+ * Reading lines, ending the process and reaching Redis are the caller's. It is long because all requests of a session share its holds
+ * and its lock.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { asBug } from '../record/facts/bug.js';

@@ -34,11 +34,7 @@ describe('--nemesis', () => {
   });
 
   it.each([
-    [
-      'kil',
-      sentinel,
-      `--nemesis: "kil" is not a fault; did you mean kill? ('list faults' shows all)`,
-    ],
+    ['kil', sentinel, `--nemesis: "kil" is not a fault; did you mean kill? ('list faults' shows all)`],
     ['', sentinel, '--nemesis: "" is not a fault'],
     ['constructor', sentinel, '--nemesis: "constructor" is not a fault'],
     ['kill,,pause', sentinel, '--nemesis: "" is not a fault'],
