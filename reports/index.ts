@@ -3,7 +3,7 @@ import { ctrfJson } from './ctrf.js';
 import { htmlReport } from './html.js';
 import type { ReportInput } from './input.js';
 import { junitXml } from './junit.js';
-import { markdownSummary } from './markdown.js';
+import { markdownSummary, plainMarkdown } from './markdown.js';
 import { messagesText } from './sequence/text.js';
 import { worstViolationSvg } from './worst.js';
 
@@ -11,7 +11,7 @@ export type { ReportInput } from './input.js';
 export { type RunRow, runRow, runsPage } from './runs.js';
 export { type Sheet, type SheetCell, sheetMarkdown, sheetPage } from './sheet.js';
 export { closingSummary, jsonSummary, type SummaryInput } from './summary.js';
-export { htmlReport, junitXml, markdownSummary, messagesText };
+export { htmlReport, junitXml, markdownSummary, messagesText, plainMarkdown };
 
 export const reports = {
   'junit.xml': (input) => junitXml(input.results, input.config.failOn),

@@ -27,6 +27,8 @@ export interface ReportInput {
   messages?: readonly Message[];
   /** What is typed to see it again, where its folder is now. */
   again?: CommandsOfRun;
+  /** The folder of the tool's documentation, as a link from the run's folder: `../../docs`. Absent: it is not on this machine. */
+  docs?: string;
   /** Files of the run's folder that a report may lead to, relative to it: `history.jsonl`, `logs/r1.log`. */
   files?: readonly string[];
 }

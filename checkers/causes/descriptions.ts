@@ -134,21 +134,21 @@ const descriptions: Record<string, Description> = {
   'removed-early': {
     phrase: 'what was stored for its holder was removed',
     blame: lock(
-      'What is stored for a holder stays until it gives it back or its lease is over: who removes something must know that it is its own, at the moment at which the server removes it.',
+      'A stored hold stays until its holder releases it or its lease is over: a client may remove only its own, and the server must compare it as it removes it.',
       FENCING,
     ),
   },
   'session-expired': {
     phrase: 'its session had expired and another was kept alive',
     blame: lock(
-      'What is held goes with its session: who connects again must look whether the server goes on with that session, or with a new one by which nothing is held.',
+      'A hold ends with its session: a client that reconnects must check whether the server continued that session, or began a new one that holds nothing.',
       'https://zookeeper.apache.org/doc/current/zookeeperProgrammers.html#ch_zkSessions',
     ),
   },
   'session-lost': {
     phrase: 'the session was lost with its server',
     blame: deployment(
-      'A lock that goes with a session lives in the memory of one server, and goes with that server, too: no replica knows of it. What a majority keeps, or a row that is replicated before it is answered, prevents that.',
+      'A lock that goes with a session lives in the memory of one server, and goes with that server, too: no replica knows of it. A record that a majority keeps, or a row that is replicated before it is answered, prevents that.',
       'https://www.postgresql.org/docs/current/explicit-locking.html#ADVISORY-LOCKS',
     ),
   },
@@ -239,14 +239,14 @@ const descriptions: Record<string, Description> = {
   'count-expired': {
     phrase: 'the number of its holders expired',
     blame: lock(
-      'What counts the holders of a lock must last as long as the longest lease among them: each who comes in prolongs it, and nobody shortens it.',
+      'The record that counts a lock’s holders must last as long as the longest lease among them: each new holder prolongs it, and nobody shortens it.',
       LOCKS,
     ),
   },
   'returned-too-often': {
     phrase: 'a client gave back more than it had taken',
     blame: lock(
-      'Who gives back a number cannot be told from who does so twice: a permit needs a name that a second return does not find.',
+      'A lock that counts permits cannot tell one return from two: a permit needs a name that a second return does not find.',
       LOCKS,
     ),
   },
@@ -322,7 +322,7 @@ const descriptions: Record<string, Description> = {
   'granted-beside': {
     phrase: 'it was granted beside a holder that its record named',
     blame: lock(
-      'Who is granted a lock must find nobody in its record whom that excludes: a reader that wants to write must wait for all others to let go.',
+      'A client may be granted a lock only if the record names nobody whom that excludes: a reader that wants to write must wait for all others to let go.',
       LOCKS,
     ),
   },
@@ -340,7 +340,7 @@ const descriptions: Record<string, Description> = {
   'stored-again': {
     phrase: 'it was stored again after it had been given back',
     blame: lock(
-      'Whatever still stores a lock, a renewal above all, must be over before the lock is given back: what comes after that stays until its lease ends.',
+      'A client must end every request that stores its lock, above all a renewal, before it releases the lock: a later one stays stored until its lease ends.',
       LOCKS,
     ),
   },
@@ -367,6 +367,12 @@ export function causePhrase(name: CauseName): string {
 export function blameByCause(violation: Violation, input: CheckInput): Blame {
   const { blame = NOT_PROVEN } = descriptionOf(violation.cause.name) ?? {};
   return typeof blame === 'function' ? blame(violation, input) : blame;
+}
+
+/** Whom a cause always blames; undefined: that depends on the finding. */
+export function fixedBlame(name: CauseName): Blame | undefined {
+  const blame = descriptionOf(name)?.blame;
+  return typeof blame === 'function' ? undefined : blame;
 }
 
 /** Every cause that there is. */

@@ -1,6 +1,7 @@
 /** `npm run docs`: writes the pages that are made from the code that runs. */
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { causesPage } from './causes-page.js';
 import { checkersPage } from './checkers-page.js';
 import { faultsPage } from './faults-page.js';
 import { librariesPage } from './libraries-tables.js';
@@ -11,6 +12,7 @@ import { scenariosPage } from './scenarios-page.js';
 import { whichLockPage } from './which-lock-page.js';
 
 const pages: Readonly<Record<string, (path: string) => string | Promise<string>>> = {
+  'causes.md': causesPage,
   'checkers.md': () => checkersPage(),
   'faults.md': faultsPage,
   'protocol.md': protocolPage,

@@ -21,7 +21,7 @@ import { UsageError } from '../common/errors.js';
 import { lockLogOfRun } from '../common/lock-log.js';
 import { collectGarbage } from '../common/memory.js';
 import { surroundings, wantsColour } from '../live/terminal.js';
-import { commandsOfRun } from './commands-of-run.js';
+import { commandsOfRun, docsFrom } from './commands-of-run.js';
 import { judgesOfRun, workloadOf } from './workload-of.js';
 import { writeAll } from './write-reports.js';
 
@@ -76,6 +76,7 @@ export async function readRun(folder: string): Promise<JudgedRun> {
   const results = judge(input, judges, tidy);
   const deployment = history.rare.find((event) => event.type === 'deployment');
   const messages = readMessages(folder);
+  const docs = docsFrom(realpathSync(folder), config);
   return {
     config,
     plan,
@@ -86,6 +87,7 @@ export async function readRun(folder: string): Promise<JudgedRun> {
     settings: deployment?.settings ?? [],
     serverVersion: deployment?.serverVersion ?? 'unknown',
     again: commandsOfRun(realpathSync(folder), config),
+    ...(docs !== undefined && { docs }),
     ...(messages && { messages }),
   };
 }

@@ -11,7 +11,8 @@ interface Term {
   text: string;
 }
 
-const TERMS: Readonly<Record<string, Term>> = {
+/** For the page, and for the test of how it is written. */
+export const TERMS: Readonly<Record<string, Term>> = {
   strike: {
     found: /\b(?:struck|strikes?)\b/,
     name: 'strike, struck',

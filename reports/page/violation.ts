@@ -64,15 +64,19 @@ export function blameTag(on: BlameName): Markup {
   return markup`<span class="tag ${BLAME_TAG[on]}">${whose(on)}</span>`;
 }
 
-/** Whose mistake it is, and what prevents it or makes it rarer. */
-export function whatToDo(violation: Violation): Markup | undefined {
-  const { blame } = violation;
+/** Whose mistake it is, and what prevents it or makes it rarer; with where its cause is described. */
+export function whatToDo(violation: Violation, { docs }: ReportInput): Markup | undefined {
+  const { blame, cause } = violation;
   if (blame === undefined) return undefined;
+  const page =
+    docs === undefined || cause.name === 'unexplained' || !/^[a-z-]+$/.test(cause.name)
+      ? undefined
+      : markup` <a href="${`${docs}/causes.md#${cause.name}`}">The cause ${cause.name}</a>`;
   const link = linkOf(blame);
   const more = link === undefined ? undefined : markup` <a href="${link}" rel="noreferrer">Read more</a>`;
   const on = blamedOn(violation);
   const heading = on === 'unexplained' ? 'Whose mistake: not proven.' : `Whose mistake: ${BLAMED[on]}. What to do:`;
-  return markup`<p class="blame"><b>${heading}</b> ${clipped(blame.theory, 1_000)}${more}</p>`;
+  return markup`<p class="blame"><b>${heading}</b> ${clipped(blame.theory, 1_000)}${more}${page}</p>`;
 }
 
 const BLAMED = { lock: 'the lock’s own', deployment: 'the deployment’s', lease: 'no lock’s; the lease’s' } as const;

@@ -60,7 +60,7 @@ export function clearestSection(
 <div class="story"><div class="told"><p>${bearingTag(violation, input)}</p>
 ${what(violation, terms)}
 ${why(violation)}
-${whatToDo(violation)}
+${whatToDo(violation, input)}
 <p class="muted">See it again:</p>${command(again)}
 <details><summary>Step by step, with the proof</summary>${stepByStep(mark, telling)}
 ${proofOf(violation, citations)}</details>
@@ -108,7 +108,7 @@ function groupSection(
   return markup`<details class="group violation ${stateOf(clearest, telling.input)}" id="${id}">
 <summary><h3>${clipped(groupInWords(group), 200)}</h3> <span class="tag soft">${group.what}</span> ${blameTag(group.blame)}${group.known === undefined ? undefined : markup` <span class="tag soft">known</span>`}</summary>
 <p>${bearingTag(clearest.violation, telling.input)}</p>
-${whatToDo(clearest.violation)}
+${whatToDo(clearest.violation, telling.input)}
 ${worded.map((mark) => (mark === above ? shownAbove(mark) : one(mark, telling)))}
 ${listed.length === 0 ? undefined : markup`<details><summary>${count(listed.length)} more, one line each</summary><ol>${listed.map(listLine)}</ol></details>`}
 </details>`;

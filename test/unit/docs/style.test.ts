@@ -3,11 +3,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { toolCommands } from '../../../cli/main.js';
+import { TERMS } from '../../../reports/page/terms.js';
 import { BANNED, measured, sentencesIn, sentencesOfMarkdown, wordsIn } from '../../support/prose.js';
 import { ROOT } from '../../support/torture.js';
 
 /** A page that is written or rewritten is added here. */
-const PAGES = ['README.md', 'CONTRIBUTING.md', 'docs/style.md'];
+const PAGES = ['README.md', 'CONTRIBUTING.md', 'docs/style.md', 'docs/causes.md'];
 const MEDIAN_MAX = 18;
 const PERCENTILE_95_MAX = 40;
 
@@ -15,6 +16,7 @@ const textOf = (page: string) => readFileSync(join(ROOT, page), 'utf8');
 const commands = toolCommands([], () => {}).commands;
 const TEXTS: Record<string, () => string[]> = {
   ...Object.fromEntries(PAGES.map((page) => [page, () => sentencesOfMarkdown(textOf(page))])),
+  'words explained in reports': () => Object.values(TERMS).flatMap(({ text }) => sentencesIn(text)),
   '--help': () =>
     commands
       .flatMap((command) => [command.description(), ...command.options.map(({ description }) => description)])

@@ -122,6 +122,14 @@ describe('the page', () => {
     expect(page.match(/<span class="tag soft">the lease&#39;s<\/span>/g)).toHaveLength(1);
   });
 
+  it('leads from each cause to its page, where the documentation is on this machine', () => {
+    const known = report({ ...input, docs: '../../docs' });
+    const links = [...known.matchAll(/<a href="(\.\.[^"]*)">([^<]*)</g)].map(([, href, words]) => [href, words]);
+    const lost = ['../../docs/causes.md#failover-lost-write', 'The cause failover-lost-write'];
+    expect(links).toEqual([lost, lost, ['../../docs/causes.md#client-paused', 'The cause client-paused']]);
+    expect(page).not.toContain('causes.md');
+  });
+
   it('shows what does not fail the run as such', () => {
     const lenient = report({ ...input, config: { ...input.config, failOn: ['exclusion'] } });
     expect(lenient.match(/class="group violation lenient"/g)).toHaveLength(1);
