@@ -213,7 +213,7 @@ export function toolCommands(
   addInitFlags(
     program
       .command('init')
-      .description('write a lock, a config, a test and a workflow to begin with, for the project where you stand'),
+      .description('write an adapter for your lock, a config, a test and a workflow, for the project where you stand'),
   ).action(async (flags: InitFlags) => {
     await ends(initCommand(flags, cwd));
   });

@@ -1,9 +1,11 @@
 /** Of what kind the project is that the user stands in, by its files alone: nothing of it is run. */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join, relative, sep } from 'node:path';
+import { dirname, join, relative, resolve, sep } from 'node:path';
+import { readPackage } from '../../lock-impl/third-party/package-json.js';
 import { UsageError } from '../common/errors.js';
 import type { Manager } from '../common/package-source.js';
+import { MODULE_EXTENSIONS } from '../run/bundle.js';
 
 export interface Project {
   /** Whether it is written in TypeScript. */
@@ -17,6 +19,13 @@ export interface Project {
   locked: boolean;
   /** From the root of its repository, the only place where GitHub looks for workflows; empty: it is the root. */
   inRepository: string;
+  /** Names of the packages that it depends on. */
+  packages: readonly string[];
+  /** Its package.json and its .gitignore as they are; undefined: there is none. */
+  packageJson: string | undefined;
+  gitignore: string | undefined;
+  /** What its package.json says of this tool, where that is a file outside of the repository: no other machine has it. */
+  foreignTarball?: string;
 }
 
 const LOCKFILES: readonly (readonly [file: string, manager: Manager])[] = [
@@ -28,9 +37,12 @@ const LOCKFILES: readonly (readonly [file: string, manager: Manager])[] = [
 /** Throws one line where its package.json cannot be read. */
 export function projectIn(folder: string): Project {
   const { type, dependencies, devDependencies } = packageOf(folder);
-  const has = (name: string) => name in { ...dependencies, ...devDependencies };
+  const all = { ...dependencies, ...devDependencies };
+  const has = (name: string) => name in all;
   const root = repositoryOf(folder) ?? folder;
   const [, manager] = lockfileOf(folder, root) ?? [];
+  const [, file] = /^file:(.*)$/.exec(all['lock-torture'] ?? '') ?? [];
+  const isForeign = file !== undefined && relative(root, resolve(folder, file)).startsWith('..');
   return {
     typescript: has('typescript') || existsSync(join(folder, 'tsconfig.json')),
     esm: type === 'module',
@@ -38,6 +50,10 @@ export function projectIn(folder: string): Project {
     manager: manager ?? 'npm',
     locked: manager !== undefined,
     inRepository: relative(root, folder).split(sep).join('/'),
+    packages: Object.keys(all),
+    packageJson: textOf(join(folder, 'package.json')),
+    gitignore: textOf(join(folder, '.gitignore')),
+    ...(isForeign && { foreignTarball: file }),
   };
 }
 
@@ -49,6 +65,37 @@ export function isInstalled(folder: string): boolean {
   } catch {
     return false; // not found
   }
+}
+
+/** Which major version of a package the project has, or asks for. Undefined: neither is known. */
+export function majorOf(name: string, folder: string): number | undefined {
+  const places = createRequire(join(folder, 'here.js')).resolve.paths(name) ?? [];
+  const installed = places
+    .map((place) => readPackage(join(place, name, 'package.json')))
+    .find((one) => one !== undefined);
+  const { dependencies, devDependencies } = packageOf(folder);
+  const version = installed?.version ?? { ...dependencies, ...devDependencies }[name];
+  const [major] = /\d+/.exec(version ?? '') ?? [];
+  return major === undefined ? undefined : Number(major);
+}
+
+/** Modules that are locks by their names, as a user would type them: the nearest first. */
+export function likelyLocks(folder: string): string[] {
+  const inside = ['src', 'lib', 'source'].flatMap((place) =>
+    namesIn(join(folder, place), true).map((name) => `${place}/${name}`),
+  );
+  return [...namesIn(folder, false), ...inside]
+    .filter((path) => MODULE_EXTENSIONS.some((extension) => path.endsWith(extension)))
+    .filter((path) => /lock|mutex/i.test(path.split('/').at(-1)!))
+    .filter((path) => !/\.(test|spec|d|config)\.|node_modules|lockfile/i.test(path))
+    .sort((one, other) => one.split('/').length - other.split('/').length || one.localeCompare(other))
+    .map((path) => `./${path}`);
+}
+
+function namesIn(folder: string, recursive: boolean): string[] {
+  return existsSync(folder)
+    ? readdirSync(folder, { recursive, encoding: 'utf8' }).map((name) => name.split(sep).join('/'))
+    : [];
 }
 
 interface PackageJson {
@@ -64,6 +111,10 @@ function packageOf(folder: string): PackageJson {
   } catch (error) {
     throw new UsageError(`${path} cannot be read: ${(error as Error).message}`);
   }
+}
+
+function textOf(path: string): string | undefined {
+  return existsSync(path) ? readFileSync(path, 'utf8') : undefined;
 }
 
 function repositoryOf(folder: string): string | undefined {

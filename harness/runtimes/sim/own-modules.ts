@@ -67,8 +67,8 @@ function ownOs(hostname: string): object {
   return derived(os, Object.fromEntries(Object.entries(answers).map(([name, value]) => [name, { value }])));
 }
 
-/** Loaded because libraries name them; all that they do is refused. */
-const NAMED_ONLY = new Set(['dns', 'dns/promises', 'tls']);
+/** Loaded because libraries name them (ioredis 5 has `fs` for its own version); all that they do is refused. */
+const NAMED_ONLY = new Set(['dns', 'dns/promises', 'fs', 'fs/promises', 'tls']);
 
 /** Undefined where Node's own will do. `load` gets Node's. */
 export function ownModule(name: string, hostname: string, load: (name: string) => object): object | undefined {

@@ -59,10 +59,14 @@ jobs:
 /** Ours, an example, and what init writes. */
 function workflows(): string[] {
   const written = (['npm', 'pnpm', 'yarn'] as const).flatMap((manager) =>
-    filesFor({
-      ...{ typescript: false, esm: true, runner: 'node', manager, locked: true },
-      inRepository: manager === 'npm' ? '' : `packages/${manager}: 'its' "own" #1`,
-    })
+    filesFor(
+      {
+        ...{ typescript: false, esm: true, runner: 'node', manager, locked: true, packages: [] },
+        inRepository: manager === 'npm' ? '' : `packages/${manager}: 'its' "own" #1`,
+        ...{ packageJson: undefined, gitignore: undefined },
+      },
+      { file: 'lock.js', topology: 'single', loses: undefined, leaseMs: undefined },
+    )
       .filter(({ path }) => path.endsWith('.yml'))
       .map(({ text }) => workflow(`init-${manager}.yml`, text)),
   );

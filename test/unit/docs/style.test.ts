@@ -2,13 +2,17 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { adapterFor } from '../../../cli/init/adapter.js';
+import { findLock } from '../../../cli/init/find-lock.js';
+import { readModule } from '../../../cli/init/read-source.js';
+import { EXAMPLE, filesFor } from '../../../cli/init/templates.js';
 import { toolCommands } from '../../../cli/main.js';
 import { TERMS } from '../../../reports/page/terms.js';
 import { BANNED, measured, sentencesIn, sentencesOfMarkdown, wordsIn } from '../../support/prose.js';
 import { ROOT } from '../../support/torture.js';
 
 /** A page that is written or rewritten is added here. */
-const PAGES = ['README.md', 'CONTRIBUTING.md', 'docs/style.md', 'docs/causes.md'];
+const PAGES = ['README.md', 'CONTRIBUTING.md', 'docs/causes.md', 'docs/install.md', 'docs/style.md'];
 const MEDIAN_MAX = 18;
 const PERCENTILE_95_MAX = 40;
 
@@ -21,7 +25,38 @@ const TEXTS: Record<string, () => string[]> = {
     commands
       .flatMap((command) => [command.description(), ...command.options.map(({ description }) => description)])
       .flatMap(sentencesIn),
+  'what init writes': () => writtenByInit().flatMap(commentsIn).flatMap(sentencesIn),
 };
+
+/** For one lock on each deployment, and what is to be checked in it. */
+function writtenByInit(): string[] {
+  const project = {
+    ...({ typescript: true, esm: true, runner: 'vitest', manager: 'npm', locked: true, inRepository: '' } as const),
+    ...{ packages: [], packageJson: '{}', gitignore: '' },
+  };
+  const own = 'class L { acquire(key) { return client.set(key); } release(key, token) {} }\nmodule.exports = { L };';
+  const lock = findLock(readModule(own.replace('{ acquire', '{ constructor(clients, logger) {} acquire')))!;
+  return ['single', 'redlock', 'sentinel'].flatMap((topology) => {
+    const options = {
+      lock,
+      file: 'lock.js',
+      importedAs: './lock.js',
+      topology,
+      client: 'ioredis',
+      environment: [],
+    } as const;
+    const { text, checks } = adapterFor({ ...options, typescript: true, redlockMajor: 5 });
+    const loses = topology === 'sentinel' ? 'Redis answers before its replicas know.' : undefined;
+    const files = filesFor(project, { adapter: { name: 'lock', text }, topology, loses, leaseMs: 2_000 });
+    return [...files.map((file) => file.text), EXAMPLE, `// ${checks.join(' ')}`];
+  });
+}
+
+/** Of one text; lines that follow each other are one. */
+function commentsIn(text: string): string[] {
+  const lines = text.split('\n').map((line) => /^ *(?:\/\/|#|\/\*\*) (.*?)(?: \*\/)?$/.exec(line)?.[1] ?? '');
+  return lines.join('\n').split(/\n\n+/);
+}
 
 it.each(Object.entries(TEXTS))('%s is written as docs/style.md asks', (_, sentences) => {
   const { sentences: count, median, percentile95, banned } = measured(sentences());

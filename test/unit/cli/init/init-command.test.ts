@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { initCommand } from '../../../../cli/init/init-command.js';
+import { type InitFlags, initCommand } from '../../../../cli/init/init-command.js';
 import { ROOT } from '../../../support/torture.js';
 
 let folder: string;
@@ -21,10 +21,14 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
+/** The example, without a question. */
+const init = (flags: Partial<InitFlags> = {}, at = folder) =>
+  initCommand({ example: flags.lock === undefined, yes: true, force: false, dryRun: false, ...flags }, at);
+const read = (path: string) => readFileSync(join(folder, path), 'utf8');
 const write = (path: string, text: string) => writeFileSync(join(folder, path), text);
 const there = () =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((path) => /\.\w+$/.test(path) && !/^(package\.json|\.github(\/workflows)?)$/.test(path))
+    .filter((path) => /\.\w+$/.test(path) && !/^(package\.json|\.gitignore|\.github(\/workflows)?)$/.test(path))
     .sort();
 
 test.each([
@@ -48,7 +52,7 @@ test.each([
   ],
 ])('%s', async (_what, packageJson, names) => {
   if (packageJson) write('package.json', JSON.stringify(packageJson));
-  expect(await initCommand({ yes: true, dryRun: false }, folder)).toBe(0);
+  expect(await init()).toBe(0);
   expect(
     there()
       .map((path) => path.split('/').at(-1))
@@ -65,32 +69,53 @@ test.each([
   );
   expect(said).toContain(`in a clone of lock-torture: npm run packages -- ${folder}/packed\n`);
   expect(said).toContain('npm i -D ./packed/*.tgz\n');
-  // Every file that a command names was written.
-  const [, commands] = /then try: (.*) \(which/.exec(said)!;
-  for (const [path] of commands!.matchAll(/\S+\.mjs/g)) expect(existsSync(join(folder, path)), path).toBe(true);
+  // Every file that a script names was written.
+  const { scripts } = JSON.parse(read('package.json'));
+  expect(scripts).toMatchObject({
+    torture: 'lock-torture',
+    'test:torture': expect.stringMatching(/vitest|jest|node --test/),
+  });
+  for (const [path] of scripts['test:torture'].matchAll(/\S+\.mjs/g))
+    expect(existsSync(join(folder, path)), path).toBe(true);
+  expect(said).toContain('Then try: npm run torture, and npm run test:torture (which finds the mistake');
 });
 
 test.each([
-  [undefined, 'npm i -D ./packed/*.tgz', /run: npm install\n/, 'npx lock-torture'],
-  ['package-lock.json', 'npm i -D ./packed/*.tgz', /run: npm ci\n/, 'npx lock-torture'],
-  ['pnpm-lock.yaml', 'pnpm add -D ./packed/*.tgz', /corepack enable\n.*run: pnpm install/, 'pnpm exec lock-torture'],
-  ['yarn.lock', 'yarn add -D $PWD/packed/*.tgz', /corepack enable\n.*run: yarn install/, 'yarn lock-torture'],
-])('with %s its package manager is in the hint, the commands and the workflow', async (lockfile, add, install, run) => {
-  if (lockfile) write(lockfile, '');
-  await initCommand({ yes: true, dryRun: false }, folder);
-  expect(said).toContain(`here: ${add}\n`);
-  expect(said).toContain(`then try: ${run}, and `);
-  const workflow = readFileSync(join(folder, '.github/workflows/lock-torture.yml'), 'utf8');
-  expect(workflow).toMatch(install);
-  expect(workflow).toContain(`run: ${run} --runtime netns`);
-});
+  [undefined, 'npm i -D ./packed/*.tgz', /run: npm ci\n/, 'npm run torture', 'npm run torture -- '],
+  ['package-lock.json', 'npm i -D ./packed/*.tgz', /run: npm ci\n/, 'npm run torture', 'npm run torture -- '],
+  [
+    'pnpm-lock.yaml',
+    'pnpm add -D ./packed/*.tgz',
+    /corepack enable\n.*run: pnpm install/,
+    'pnpm run torture',
+    'pnpm run torture ',
+  ],
+  [
+    'yarn.lock',
+    'yarn add -D $PWD/packed/*.tgz',
+    /corepack enable\n.*run: yarn install/,
+    'yarn run torture',
+    'yarn run torture ',
+  ],
+])(
+  'with %s its package manager is in the hint, the commands and the workflow',
+  async (lockfile, add, install, run, inJob) => {
+    if (lockfile) write(lockfile, '');
+    await init();
+    expect(said).toContain(`here: ${add}\n`);
+    expect(said).toContain(`Then try: ${run}, and `);
+    const workflow = readFileSync(join(folder, '.github/workflows/lock-torture.yml'), 'utf8');
+    expect(workflow).toMatch(install);
+    expect(workflow).toContain(`run: ${inJob}--runtime netns`);
+  },
+);
 
 test('the workflow of a package goes where GitHub looks for it, runs in the package, and takes the lockfile of its workspace', async () => {
   mkdirSync(join(folder, '.git'));
   write('pnpm-lock.yaml', '');
   const own = join(folder, 'packages/mine');
   mkdirSync(own, { recursive: true });
-  await initCommand({ yes: true, dryRun: false }, own);
+  await init({}, own);
   expect(said).toContain(' ../../.github/workflows/lock-torture-packages-mine.yml\n');
   const workflow = readFileSync(join(folder, '.github/workflows/lock-torture-packages-mine.yml'), 'utf8');
   expect(workflow).toContain('working-directory: "packages/mine"\n');
@@ -102,38 +127,36 @@ test('a lockfile outside of the repository is none of its own', async () => {
   write('yarn.lock', '');
   const own = join(folder, 'repository');
   mkdirSync(join(own, '.git'), { recursive: true });
-  await initCommand({ yes: true, dryRun: false }, own);
-  expect(said).toContain('then try: npx lock-torture, and ');
+  await init({}, own);
+  expect(said).toContain('Then try: npm run torture, and ');
 });
 
 test('nothing is overwritten: what is there is kept, and said to be', async () => {
   mkdirSync(join(folder, 'lock-torture'));
   write('lock-torture/my-lock.mjs', 'mine');
-  await initCommand({ yes: true, dryRun: false }, folder);
+  await init();
   expect(readFileSync(join(folder, 'lock-torture/my-lock.mjs'), 'utf8')).toBe('mine');
-  expect(said).toMatch(/^kept, for it is there: lock-torture\/my-lock\.mjs$/m);
+  expect(said).toMatch(/^kept, it is there: lock-torture\/my-lock\.mjs$/m);
   expect(existsSync(join(folder, 'lock-torture.config.mjs'))).toBe(true);
 });
 
 test('--dry-run writes nothing; where nobody can be asked nothing is written either, and one line says what to do', async () => {
-  await initCommand({ yes: true, dryRun: true }, folder);
-  expect(said).toMatch(/^to be written: {9}lock-torture\.config\.mjs$/m);
+  await init({ dryRun: true });
+  expect(said).toMatch(/^to be written: {5}lock-torture\.config\.mjs$/m);
   vi.spyOn(process, 'stdin', 'get').mockReturnValue({ isTTY: false } as typeof process.stdin);
-  await expect(initCommand({ yes: false, dryRun: false }, folder)).rejects.toThrow(
-    /^nobody can be asked here: say --yes/,
-  );
+  await expect(init({ yes: false })).rejects.toThrow(/^no terminal to ask in: pass --yes/);
   expect(there()).toEqual([]);
 });
 
 test('a folder that cannot be made, and a package.json that is none, are one line each', async () => {
   write('lock-torture', 'a file');
-  await expect(initCommand({ yes: true, dryRun: false }, folder)).rejects.toThrow(/my-lock\.mjs cannot be written: /);
+  await expect(init()).rejects.toThrow(/my-lock\.mjs cannot be written: /);
   write('package.json', '{');
-  await expect(initCommand({ yes: true, dryRun: false }, folder)).rejects.toThrow(/package\.json cannot be read: /);
+  await expect(init()).rejects.toThrow(/package\.json cannot be read: /);
 });
 
 test('the workflow takes the actions that those of this project take', async () => {
-  await initCommand({ yes: true, dryRun: false }, folder);
+  await init();
   const used = (text: string) => text.match(/[\w-]+\/[\w-]+@[0-9a-f]{40} # v[\d.]+/g) ?? [];
   const written = used(readFileSync(join(folder, '.github/workflows/lock-torture.yml'), 'utf8'));
   expect(written).toHaveLength(3);
