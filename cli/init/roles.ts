@@ -15,7 +15,7 @@ export type Role =
   | 'held'
   | 'routine';
 
-export type Phase = 'construct' | 'acquire' | 'release' | 'using';
+export type CalledFor = 'construct' | 'acquire' | 'release' | 'using';
 
 /** The first that fits counts. */
 const BY_NAME: readonly (readonly [RegExp, Role])[] = [
@@ -43,7 +43,7 @@ export interface Argument {
 /** `text`: where `options.ttl` shows what is asked of an object that is not taken apart. */
 export function rolesOf(
   { parameters, body }: Pick<Callable, 'parameters' | 'body'>,
-  phase: Phase,
+  phase: CalledFor,
   text = body,
 ): Argument[] {
   const found = parameters.map((parameter): Argument => {
@@ -74,7 +74,7 @@ function fieldsOf(name: string, text: string): Parameter[] {
 }
 
 /** What no name tells, its place does: the client comes first, then the key, then the lease. */
-function byPlace(found: Argument[], phase: Phase): Argument[] {
+function byPlace(found: Argument[], phase: CalledFor): Argument[] {
   const is = (...roles: Role[]) => hasRole(found, ...roles);
   const give = (role: Role) => {
     const next = found.find((one) => one.role === undefined && one.fields === undefined && !one.parameter.isOptional);
