@@ -2,7 +2,7 @@
 
 import { clipped } from '../harness/record/schemas/foreign-text.js';
 import { plainMarkdown } from './markdown.js';
-import { type Markup, markup } from './markup.js';
+import { Markup, markup } from './markup.js';
 import { pageFrame } from './page/frame.js';
 
 /** A text; `run`: the id of the run whose report it leads to; `good`: whether it is what was wanted. */
@@ -32,11 +32,21 @@ export function sheetPage({ title, state, words, headline, tables, folderOf }: S
 ${tables.map(
   (table) => markup`<h2>${table.title}</h2>
 <div class="scroll batch"><table><thead><tr>${table.columns.map((column) => markup`<th>${column}</th>`)}</tr></thead><tbody>${table.rows.map(
-    (cells) => markup`<tr>${cells.map((cell) => markup`<td>${cellMarkup(cell, folderOf)}</td>`)}</tr>\n`,
+    (cells) =>
+      markup`<tr>${cells.map((cell) => markup`<td${isName(cell) ? NOWRAP : undefined}>${cellMarkup(cell, folderOf)}</td>`)}</tr>\n`,
   )}</tbody></table></div>
 `,
 )}`,
   });
+}
+
+const NOWRAP = new Markup(' class="nowrap"');
+/** A browser would break names at their hyphens. */
+const LONGEST_NAME = 32;
+
+function isName(cell: SheetCell): boolean {
+  const text = typeof cell === 'string' ? cell : cell.text;
+  return text.length <= LONGEST_NAME && !/\s/.test(text);
 }
 
 function cellMarkup(cell: SheetCell, folderOf?: Sheet['folderOf']): Markup {

@@ -27,6 +27,11 @@ test('the page says the verdict first, leads to the reports of the runs, and esc
   expect(page).toContain('default-src &#39;none&#39;');
 });
 
+test('breaks no short name in two', () => {
+  expect(sheetPage(SHEET)).toContain('<td class="nowrap">broken/one</td>');
+  expect(sheetPage(SHEET)).toContain('<td>&lt;img src=x');
+});
+
 test('has first words of its own where it is given them', () => {
   const words = "2 new findings, both Redis'";
   expect(sheetPage({ ...SHEET, words })).toContain('<h1>2 new findings, both Redis&#39; <span>');
