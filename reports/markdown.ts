@@ -1,20 +1,21 @@
 /** `summary.md`, which is also what a GitHub step summary shows: the verdict, the first violations, the command. */
-import { type Bearing, bearingOf, blamedOn, whose } from '../harness/record/facts/blame.js';
-import { className } from '../harness/record/facts/classes.js';
+import { type Bearing, bearingOf, whose } from '../harness/record/facts/blame.js';
+import { groupInWords, groupsOf } from '../harness/record/facts/groups.js';
 import { firstWords, type Tone, toneOf, verdictLines } from '../harness/record/facts/verdict-words.js';
 import { plural, serviceInWords } from '../harness/record/facts/words.js';
 import { clipped, visible } from '../harness/record/schemas/foreign-text.js';
 import type { Blame } from '../harness/vocabulary/verdict.js';
 import type { ReportInput } from './input.js';
 import { propertyLines } from './properties.js';
-import { countFound, EXIT_MEANING, knownWords, linkOf, mostTelling, shownOfFound, whatHappened } from './words.js';
+import { EXIT_MEANING, knownWords, linkOf, notesInShort, shownOfFound, whatHappened } from './words.js';
 
 const MOST_TOLD = 5;
 const SIGNS: Record<Tone, string> = { held: '✅', passed: '⚠️', violated: '❌', unknown: '❔' };
 
 export function markdownSummary({ results, config, serverVersion }: ReportInput): string {
-  const told = mostTelling(results.violations, MOST_TOLD);
-  const untold = countFound(results) - told.length;
+  const groups = groupsOf(results.violations);
+  const told = groups.slice(0, MOST_TOLD);
+  const untold = groups.length - told.length;
   const shown = shownOfFound(results);
   const faults = config.nemesis.length === 0 ? 'no faults' : config.nemesis.join(', ');
   const rows = propertyLines(results, config.failOn).map(({ words, state, verdict, told }) => {
@@ -31,26 +32,24 @@ export function markdownSummary({ results, config, serverVersion }: ReportInput)
     '',
     `Lock ${plainMarkdown(config.lock)} on ${plainMarkdown(config.topology)} (${serviceInWords(config.service)} ${plainMarkdown(serverVersion)}), ${plural(config.clients, 'client')}, ${plainMarkdown(faults)}, seed ${config.seed}. Exit status ${results.exitStatus}: ${EXIT_MEANING[results.exitStatus]}.`,
     ...(results.virtualTime === undefined ? [] : ['', `${plainMarkdown(results.virtualTime)}.`]),
-    ...results.reasons.flatMap((reason) => ['', `> ${plainMarkdown(reason)}`]),
+    ...notesInShort(results.reasons).flatMap((reason) => ['', `> ${plainMarkdown(reason)}`]),
     '',
     '| property | verdict | what was found |',
     '| --- | --- | --- |',
     ...rows,
-    ...told.flatMap(({ violation, number }) => {
+    ...told.flatMap((group, at) => {
+      const { violation } = group.clearest;
       const bearing = BEARING_WORDS[bearingOf(violation, config.failOn)];
-      const { blame } = violation;
+      const { blame, cause } = violation;
       const theory = blame === undefined || blame.on === 'unexplained' ? '' : `<br>Whose: ${theoryMarkdown(blame)}`;
+      const clearest = `${group.members.length > 1 ? '<br>Clearest' : '<br>What'}: ${plainMarkdown(whatHappened(violation))}.`;
       return [
         '',
-        `${number}. **${className(violation.class)}, ${whose(blamedOn(violation))}**${knownWords(violation)}${bearing}: ${plainMarkdown(whatHappened(violation))}.<br>Why: ${plainMarkdown(violation.cause.sentence)} (${plainMarkdown(violation.cause.name)})${theory}<br>Proof: ${plainMarkdown(violation.proof)}`,
+        `${at + 1}. **${plainMarkdown(group.what)}, ${whose(group.blame)}**${knownWords(violation)}${bearing}: ${plainMarkdown(groupInWords(group))}.${clearest}<br>Why: ${plainMarkdown(cause.sentence)} (${plainMarkdown(cause.name)})${theory}<br>Proof: ${plainMarkdown(violation.proof)}`,
       ];
     }),
-    ...(untold > 0
-      ? [
-          '',
-          `${plural(untold, 'more violation')}${shown === undefined ? ' in the report' : `; reported are ${plainMarkdown(shown)}`}.`,
-        ]
-      : []),
+    ...(untold > 0 ? ['', `${plural(untold, 'more cause')} in the report.`] : []),
+    ...(shown === undefined ? [] : ['', `All are counted; explained one by one are ${plainMarkdown(shown)}.`]),
     '',
     'Reproduce:',
     '',

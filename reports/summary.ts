@@ -1,12 +1,14 @@
 /** What the terminal says at the end of a run, and the object that `--json` prints. Plain text unless colour is asked for. */
-import { type Bearing, bearingOf, blamedOn, canFail, whose } from '../harness/record/facts/blame.js';
+import { type Bearing, bearingOf, canFail, whose } from '../harness/record/facts/blame.js';
 import { className } from '../harness/record/facts/classes.js';
-import { firstWords, type Tone, toneOf, verdictLines } from '../harness/record/facts/verdict-words.js';
+import { type FindingGroup, groupInWords, groupsOf } from '../harness/record/facts/groups.js';
+import { fewWords, firstWords, type Tone, toneOf, verdictLines } from '../harness/record/facts/verdict-words.js';
 import { count, plural } from '../harness/record/facts/words.js';
 import { clipped, visible } from '../harness/record/schemas/foreign-text.js';
 import { CLASSES } from '../harness/record/schemas/violation-class.js';
-import type { FailOn, JsonSummary, Results, Violation } from '../harness/vocabulary/verdict.js';
-import { countFound, knownWords, mostTelling, shownOfFound, whatHappened } from './words.js';
+import type { FailOn, JsonSummary, Results } from '../harness/vocabulary/verdict.js';
+import { knownWords, notesInShort, shownOfFound, whatHappened } from './words.js';
+import { wrapped } from './wrap.js';
 
 export interface SummaryInput {
   results: Results;
@@ -16,9 +18,11 @@ export interface SummaryInput {
   reportPath?: string;
   /** ANSI colour. */
   colour?: boolean;
+  /** Of the terminal, for lines that are broken at words. Absent: each line stays whole, for whoever searches or stores them. */
+  columns?: number;
 }
 
-/** Violations told in full; the report has all. */
+/** Causes that are told; the report has all. */
 const MOST_TOLD = 5;
 const LONGEST_LINE = 600;
 
@@ -27,23 +31,21 @@ const COLOURS: Record<Tone, string> = { held: '1;32', passed: '1;33', violated: 
 
 type Paint = (code: string, text: string) => string;
 
-/** Several lines without a newline at the end. What locks and users said is made harmless for a terminal. */
+/**
+ * Several lines without a newline at the end: the verdict, what was found by its causes, and at last, where a reader's eye is, the verdict
+ * again with its counts and the report. What locks and users said is made harmless for a terminal.
+ */
 export function closingSummary(input: SummaryInput): string {
-  const { results, failOn } = input;
+  const { results, failOn, columns } = input;
   const paint: Paint = input.colour === true ? (code, text) => `\u001b[${code}m${text}\u001b[0m` : (_, text) => text;
   const lines = verdictLines(results);
   const width = Math.max(...lines.map(([name]) => name.length));
+  const groups = groupsOf(results.violations);
+  const told = groups.slice(0, MOST_TOLD);
   const theories = new Set<string>();
-  const told = mostTelling(results.violations, MOST_TOLD).map(({ violation, number }) => ({
-    violation,
-    number,
-    bearing: bearingOf(violation, failOn),
-    theory: theoryOf(violation, theories),
-  }));
-  const untold = countFound(results) - told.length;
-  const shown = shownOfFound(results);
-  return [
-    `${paint(COLOURS[toneOf(results)] ?? COLOURS.unknown, plain(firstWords(results)))} (exit status ${results.exitStatus})`,
+  const tone = COLOURS[toneOf(results)] ?? COLOURS.unknown;
+  const text = [
+    `${paint(tone, plain(firstWords(results)))} (exit status ${results.exitStatus})`,
     ...lines.map(([name, line]) => `  ${`${name}:`.padEnd(width + 1)} ${plain(line)}`),
     ...(results.words?.stronger === undefined
       ? []
@@ -51,19 +53,15 @@ export function closingSummary(input: SummaryInput): string {
     ...(results.virtualTime === undefined ? [] : [`  ${plain(results.virtualTime)}.`]),
     ...(lines.length > 0 ? [''] : []),
     plain(results.headline),
-    ...foundLine(results, failOn),
-    ...results.reasons.map((reason) => `${paint('33', 'Note:')} ${plain(reason)}`),
-    ...told.flatMap((one) => ['', ...violationLines(one, paint)]),
-    ...(untold > 0
-      ? [
-          '',
-          `${plural(untold, 'more violation')}${shown === undefined ? ' in the report' : `; reported are ${shown}`}.`,
-        ]
-      : []),
+    ...notesInShort(results.reasons).map((reason) => `${paint('33', 'Note:')} ${plain(reason)}`),
+    ...told.flatMap((group, at) => ['', ...groupLines(group, at + 1, failOn, theoryOf(group, theories), paint)]),
+    ...moreLines(groups.length - told.length, results),
     '',
-    ...(input.reportPath === undefined ? [] : [`Report: ${plain(input.reportPath)}`]),
     `Reproduce: ${plain(results.reproduce, Number.POSITIVE_INFINITY)}`,
+    `${paint(tone, plain(fewWords(results)))}. ${foundWords(results, failOn)}`,
+    ...(input.reportPath === undefined ? [] : [`Report: ${plain(input.reportPath, Number.POSITIVE_INFINITY)}`]),
   ].join('\n');
+  return columns === undefined ? text : wrapped(text, columns);
 }
 
 /** On one line, without anything that a terminal would act on. */
@@ -71,14 +69,14 @@ function plain(text: string, longest = LONGEST_LINE): string {
   return visible(clipped(text, longest));
 }
 
-function foundLine(results: Results, failOn: readonly FailOn[]): string[] {
+/** `Found: exclusion broken ×80, stale holder ×3 (does not fail this run).` */
+function foundWords({ found }: Results, failOn: readonly FailOn[]): string {
   const words = CLASSES.flatMap((one) => {
-    const times = results.found[one] ?? 0;
+    const times = found[one] ?? 0;
     if (times === 0) return [];
-    return [`${className(one)} ${count(times)}${canFail(one, failOn) ? '' : ' (does not fail this run)'}`];
+    return [`${className(one)} ×${count(times)}${canFail(one, failOn) ? '' : ' (does not fail this run)'}`];
   });
-  if (words.length === 0) return [];
-  return [`Found: ${words.join(', ')}`];
+  return `Found: ${words.length === 0 ? 'nothing' : words.join(', ')}.`;
 }
 
 const BEARING_WORDS: Record<Bearing, string> = {
@@ -87,28 +85,43 @@ const BEARING_WORDS: Record<Bearing, string> = {
   allowed: ' (allowed: does not fail this run)',
 };
 
-interface Told {
-  violation: Violation;
-  number: number;
-  bearing: Bearing;
-  theory: string | undefined;
-}
-
-/** The theory behind its blame, with where to read more; undefined where there is none, or it is among those told already. */
-function theoryOf({ blame }: Violation, told: Set<string>): string | undefined {
+/** The theory behind a group's blame, with where to read more; undefined where there is none, or it is among those told already. */
+function theoryOf({ clearest }: FindingGroup, told: Set<string>): string | undefined {
+  const { blame } = clearest.violation;
   if (blame === undefined || blame.on === 'unexplained' || told.has(blame.theory)) return undefined;
   told.add(blame.theory);
   return `${plain(blame.theory)}${blame.link === undefined ? '' : ` ${plain(blame.link)}`}`;
 }
 
-function violationLines({ violation, number, bearing, theory }: Told, paint: Paint): string[] {
-  const name = `${number}. ${className(violation.class)}, ${whose(blamedOn(violation))}${knownWords(violation)}${BEARING_WORDS[bearing]}`;
+/** `1. exclusion broken, the deployment's: failover lost the write ×80, longest 1.1 s`, and the clearest of them. */
+function groupLines(
+  group: FindingGroup,
+  number: number,
+  failOn: readonly FailOn[],
+  theory: string | undefined,
+  paint: Paint,
+): string[] {
+  const { violation } = group.clearest;
+  const { cause } = violation;
+  const bearing = bearingOf(violation, failOn);
+  const name = `${number}. ${plain(group.what)}, ${whose(group.blame)}${knownWords(violation)}${BEARING_WORDS[bearing]}`;
   return [
-    `${paint(bearing === 'fails' ? '31' : '33', name)}: ${plain(whatHappened(violation))}`,
-    `   Proof: ${plain(violation.proof)}`,
-    `   Why:   ${plain(violation.cause.sentence)}${violation.cause.name === 'unexplained' ? '' : ` [${plain(violation.cause.name)}]`}`,
-    ...(theory === undefined ? [] : [`   Whose: ${theory}`]),
+    `${paint(bearing === 'fails' ? '31' : '33', name)}: ${plain(groupInWords(group))}`,
+    `   ${group.members.length > 1 ? 'Clearest:' : 'What:    '} ${plain(whatHappened(violation))}`,
+    `   Proof:    ${plain(violation.proof)}`,
+    `   Why:      ${plain(cause.sentence)}${cause.name === 'unexplained' ? '' : ` [${plain(cause.name)}]`}`,
+    ...(theory === undefined ? [] : [`   Whose:    ${theory}`]),
   ];
+}
+
+/** What is not told here: causes, and violations that are counted only. */
+function moreLines(causes: number, results: Results): string[] {
+  const shown = shownOfFound(results);
+  const lines = [
+    ...(causes > 0 ? [`${plural(causes, 'more cause')} in the report.`] : []),
+    ...(shown === undefined ? [] : [`All are counted; explained one by one are ${shown}.`]),
+  ];
+  return lines.length === 0 ? [] : ['', ...lines];
 }
 
 /** One object, for machines. Every reported violation is in it; of many that is the first of each class, and `found` has all. */

@@ -27,6 +27,20 @@ export function shownOfFound({ found, violations }: Results): string | undefined
   return words.length === 0 ? undefined : words.join(', ');
 }
 
+/** Notes of one kind are one, the first of them, with how many there are. Of one kind are those that differ in numbers alone, those of names included. */
+export function notesInShort(notes: readonly string[]): string[] {
+  const kinds = new Map<string, string[]>();
+  for (const note of notes) {
+    const kind = note.replace(/\d+(?:[.,]\d+)*(?: (?:ns|µs|ms|s|min)\b)?/g, '0');
+    const same = kinds.get(kind);
+    if (same) same.push(note);
+    else kinds.set(kind, [note]);
+  }
+  return [...kinds.values()].map((same) =>
+    same.length === 1 ? same[0]! : `${same[0]!} (×${count(same.length)}, the first of them)`,
+  );
+}
+
 /** What follows the name of a finding that was known before its run. */
 export function knownWords({ known }: Violation): string {
   return known === undefined ? '' : ', known';

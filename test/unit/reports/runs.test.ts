@@ -65,7 +65,9 @@ describe('the summary in Markdown', () => {
     );
     expect(text).toContain('| After everything was healed, every lock could be acquired again | ✓ held |');
     expect(text).toContain('Why: r2 was promoted without c2');
-    expect(text).toContain("1. **exclusion broken, the deployment's**: c2");
+    expect(text).toContain(
+      "1. **exclusion broken, the deployment's**: failover lost the write ×2, longest 812 ms.<br>Clearest: c2",
+    );
     expect(text).toContain('<br>Whose: What deployment means. (<https://example.org/deployment>)<br>Proof: ');
     expect(text).toContain('\n    npm run torture -- --topology sentinel --seed 42\n');
   });

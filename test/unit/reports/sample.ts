@@ -460,6 +460,7 @@ function violationsOf(cast: Cast, at: FaultLines, observations: readonly Observa
     ];
     return overlap('exclusion', 'deployment', a, b, {
       name: 'failover-lost-write',
+      phrase: 'failover lost the write',
       sentence: `r2 was promoted without ${a.client}'s lock, which only r1 had, and granted it to ${b.client}`,
       chain,
     });
@@ -469,6 +470,7 @@ function violationsOf(cast: Cast, at: FaultLines, observations: readonly Observa
     failover(cast.aLock1, cast.bLock1),
     overlap('stale', 'lease', cast.paused, cast.taken, {
       name: 'client-paused',
+      phrase: 'the client was paused',
       sentence: `c4 was stopped from 9.400 s to 14.850 s, its lease ended at ${(cast.paused.leaseEndNs / S).toFixed(3)} s, and it began its release only when it ran again`,
       chain: [
         { atNs: 9.4 * S, text: 'c4 was stopped', history: at.pause },
