@@ -33,11 +33,16 @@ export type JudgedRun = ReportInput & { results: Results };
 
 /**
  * Judges the history in `folder` and writes results and reports; says on standard error what could not be written, and calls
- * `beforeSaying` before that.
+ * `beforeSaying` before that. `onWriting` is called once it is judged.
  */
-export async function judgeRun(folder: string, beforeSaying: () => void = () => {}): Promise<JudgedRun> {
+export async function judgeRun(
+  folder: string,
+  beforeSaying: () => void = () => {},
+  onWriting: () => void = () => {},
+): Promise<JudgedRun> {
   const input = await readRun(folder);
   tidierFor(folder)();
+  onWriting();
   const unwritten = writeAll(folder, input);
   if (unwritten.size > 0) {
     const [why] = unwritten.values();

@@ -10,12 +10,18 @@ import { duration } from '../../harness/record/facts/words.js';
 import { visible } from '../../harness/record/schemas/foreign-text.js';
 import type { Clock } from '../../harness/vocabulary/time.js';
 import type { EndedOverlap } from './contention.js';
-import { eventLine, type Progress, stamped } from './progress.js';
+import { eventLines, type Progress, stamped } from './progress.js';
 import { type RunFacts, RunState, type Snapshot } from './run-state.js';
 
-/** One line of the channel, as JSON. */
-export interface FeedMessage {
-  snapshot: Snapshot;
+/** One line of the channel, as JSON: how the run stands, or what is done with its record. */
+export type FeedMessage = { snapshot: Snapshot } | { step: Step };
+
+/** What follows the judging of a run, of which its last snapshot tells. */
+export type Step = 'report';
+
+/** Tells the live view what is done with the run's record from now on. */
+export function sendStep(channel: Pick<SnapshotChannel, 'write'>, step: Step): void {
+  channel.write(`${JSON.stringify({ step } satisfies FeedMessage)}\n`);
 }
 
 /** Where snapshots go: a stream, or what is like one. */
@@ -31,8 +37,8 @@ export interface Feed extends Progress, AsyncDisposable {
 }
 
 const EVERY_MS = 200;
-/** A lock that never excludes would scroll everything else away. */
-const MOST_OVERLAPS_TOLD = 20;
+/** A lock that never excludes would scroll everything else away; the live view counts on. */
+const MOST_OVERLAPS_TOLD = 3;
 
 /**
  * Starts sending; disposing stops. The ledger must have each event before `event` is called with it. `write` gets whole
@@ -47,6 +53,7 @@ export function startFeed(
 ): Feed {
   let overlapsTold = 0;
   const say = (line: string) => write(visible(line));
+  const lineOf = eventLines();
   const state = new RunState(facts, ledger, (overlap) => {
     overlapsTold++;
     if (overlapsTold <= MOST_OVERLAPS_TOLD) say(stamped(clock.nowNs(), overlapLine(overlap)));
@@ -68,7 +75,7 @@ export function startFeed(
     say,
     event(event) {
       state.event(event);
-      const line = eventLine(event);
+      const line = lineOf(event);
       if (line !== undefined) say(line);
     },
     send,

@@ -15,6 +15,11 @@ const BAR_WIDTH = 24;
 /** A release takes a few milliseconds; one that takes longer is worth a word. */
 const SLOW_RELEASE_MS = 100;
 
+const AFTER_THE_RUN: Partial<Record<Snapshot['phase'], string>> = {
+  end: 'judging what was recorded',
+  report: 'writing the report',
+};
+
 /** At least one line. */
 export function render(snapshot: Snapshot, look: Display): string[] {
   // The last column stays free: a full line wraps as soon as anything follows it, a typed ^C for one.
@@ -25,7 +30,7 @@ export function render(snapshot: Snapshot, look: Display): string[] {
 function layOut(snapshot: Snapshot, look: Display): Line[] {
   const room = Math.max(1, look.rows - ROWS_KEPT);
   const header = headerLine(snapshot, look);
-  if (snapshot.phase === 'end' || room === 1) return [header];
+  if (AFTER_THE_RUN[snapshot.phase] !== undefined || room === 1) return [header];
   const overlaps = snapshot.overlaps ? [overlapsLine(snapshot.overlaps, look)] : [];
   const operations = room > 1 + overlaps.length ? [operationsLine(snapshot, look)] : [];
   const left = room - 1 - overlaps.length - operations.length;
@@ -46,7 +51,8 @@ function layOut(snapshot: Snapshot, look: Display): Line[] {
 function headerLine({ phase, phaseForMs, torture, atMs }: Snapshot, look: Display): Line {
   const dash = look.unicode ? '─' : '-';
   const start: StyledText = ['dim', dash.repeat(2)];
-  if (phase === 'end') return [start, ['bold', ' judging what was recorded'], ['plain', ` ${seconds(phaseForMs)}`]];
+  const after = AFTER_THE_RUN[phase];
+  if (after !== undefined) return [start, ['bold', ` ${after}`], ['plain', ` ${seconds(phaseForMs)}`]];
   let line: Line = [start, ['bold', ` ${phase === 'start' ? 'starting' : phase} `]];
   if (torture && (phase === 'warm-up' || phase === 'torture')) {
     const elapsedMs = Math.min(torture.elapsedMs, torture.limitMs);

@@ -12,7 +12,8 @@ import { Contention, type EndedOverlap, type KeyState, type OverlapCounts } from
 export interface Snapshot {
   /** On the run's own clock, as in reports. */
   atMs: number;
-  phase: 'start' | Phase;
+  /** `report`: the run is judged, and its reports are written. */
+  phase: 'start' | Phase | 'report';
   phaseForMs: number;
   /** From the beginning of the warm-up on, which the time limit counts from. */
   torture?: { elapsedMs: number; limitMs: number };

@@ -4,6 +4,7 @@
  */
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
+import { wrapped } from '../../reports/wrap.js';
 import type { FeedMessage } from './feed.js';
 import type { Display } from './lines.js';
 import { render } from './render.js';
@@ -48,15 +49,18 @@ export function showLive(
     screen.lose();
     draw();
   };
-  const output = wholeLines(source.output, (text) => screen.above(text));
-  const complaints = wholeLines(source.errors, tell);
+  const broken = (text: string) => wrapped(text, screen.size.columns);
+  const output = wholeLines(source.output, (text) => screen.above(broken(text)));
+  const complaints = wholeLines(source.errors, (text) => tell(broken(text)));
   createInterface({ input: source.feed }).on('line', (line) => {
-    latest = (JSON.parse(line) as FeedMessage).snapshot;
+    const message = JSON.parse(line) as FeedMessage;
+    if ('snapshot' in message) latest = message.snapshot;
+    else latest = latest && { ...latest, phase: message.step, phaseForMs: 0 };
     draw();
   });
   // Whoever judges sends nothing.
   const whileJudging = setInterval(() => {
-    if (latest?.phase !== 'end') return;
+    if (latest?.phase !== 'end' && latest?.phase !== 'report') return;
     latest = { ...latest, phaseForMs: latest.phaseForMs + JUDGING_EVERY_MS };
     draw();
   }, JUDGING_EVERY_MS);

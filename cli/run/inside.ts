@@ -5,7 +5,6 @@
  */
 import { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
-import { showingLife } from '../../harness/machine/signs-of-life.js';
 import { Ledger } from '../../harness/record/facts/ledger.js';
 import { readConfig, readPlan } from '../../harness/record/store.js';
 import { carryOut, type Scene } from '../../harness/run/run.js';
@@ -21,9 +20,11 @@ import type { Clock } from '../../harness/vocabulary/time.js';
 import { needsOf, runNemesis } from '../../nemesis/index.js';
 import { scenarios } from '../../scenarios/index.js';
 import { EXIT_COULD_NOT_RUN } from '../common/errors.js';
+import { announcedIsOver, saying } from '../common/say.js';
 import { watchForFindings } from '../judge/early-end.js';
 import { judgeRun } from '../judge/judge.js';
 import { workloadOf } from '../judge/workload-of.js';
+import { sendStep } from '../live/feed.js';
 import { STOP_REQUEST, WATCH_FD } from './enter-namespaces.js';
 import { playScenario } from './play.js';
 import { progressOfRun } from './run-progress.js';
@@ -54,10 +55,16 @@ export async function runInside(
 ): Promise<number> {
   const outer = watchOuter();
   await carriesOut(readConfig(folder), readPlan(folder), folder, { ...options, ...outer });
-  const watched = !options.json && !options.live && !options.quiet;
-  if (watched) writeLine('judging what was recorded…');
-  const { results } = await (watched ? showingLife((stop) => judgeRun(folder, stop)) : judgeRun(folder));
-  return results.exitStatus;
+  if (options.live) return judged(folder, undefined, () => sendStep(outer.channel, 'report'));
+  if (options.json || options.quiet) return judged(folder);
+  const say = saying({ json: false });
+  say('judging what was recorded…');
+  return judged(folder, announcedIsOver, () => say('writing the report…')).finally(announcedIsOver);
+}
+
+/** The exit status of the verdict on what was recorded. */
+async function judged(folder: string, ...told: [beforeSaying?: () => void, onWriting?: () => void]): Promise<number> {
+  return (await judgeRun(folder, ...told)).results.exitStatus;
 }
 
 /** A line on standard output. */

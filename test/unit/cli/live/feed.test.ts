@@ -48,9 +48,12 @@ it('sends the state of the run, and prints what is worth a line', async () => {
     .join('')
     .trim()
     .split('\n')
-    .map((line) => JSON.parse(line) as FeedMessage);
-  expect(sent.map(({ snapshot }) => snapshot.phase)).toEqual(['start', 'torture']);
-  expect(sent[1]!.snapshot.keys[0]!.holders).toMatchObject([{ client: 'c1' }]);
+    .flatMap((line) => {
+      const message = JSON.parse(line) as FeedMessage;
+      return 'snapshot' in message ? [message.snapshot] : [];
+    });
+  expect(sent.map(({ phase }) => phase)).toEqual(['start', 'torture']);
+  expect(sent[1]!.keys[0]!.holders).toMatchObject([{ client: 'c1' }]);
   expect(lines).toEqual(['   0.5 s  torture']);
 });
 
@@ -64,7 +67,7 @@ it('never waits for a stalled terminal, and queues nothing', async () => {
   expect(stuck.writableLength).toBe(taken[0]!.length);
 });
 
-it('reports overlaps as they end, twenty at most', async () => {
+it('reports overlaps as they end, three at most', async () => {
   const lines: string[] = [];
   const ledger = new Ledger();
   await using feed = startFeed(FACTS, ledger, manualClock(), (line) => lines.push(line), new PassThrough());
@@ -79,18 +82,25 @@ it('reports overlaps as they end, twenty at most', async () => {
     ledger.event(event);
     feed.event(event);
   }
-  expect(lines).toHaveLength(21);
+  expect(lines).toHaveLength(4);
   expect(lines[0]).toBe(
     '   1.0 s  overlap  lock:0: c1 and c2 held it at once for 300 ms, while both leases ran (preliminary)',
   );
-  expect(lines[20]).toContain('only counted');
+  expect(lines[3]).toContain('only counted');
 });
 
 it('prints nothing that acts on a terminal', async () => {
   const lines: string[] = [];
   await using feed = startFeed(FACTS, new Ledger(), manualClock(), (line) => lines.push(line), new PassThrough());
   feed.say('clients of lock "\u001b[2Jx\n"');
-  feed.event({ i: 0, atNs: 1e9, type: 'client-down', client: 'c1', endNs: 1e9, reason: 'said \u001b]0;x\u0007' });
+  feed.event({
+    i: 0,
+    atNs: 1e9,
+    type: 'client-down',
+    client: 'c1',
+    endNs: 1e9,
+    reason: 'exited by itself \u001b]0;x\u0007',
+  });
   for (const line of lines) expect(line).toMatch(/^[^\p{Cc}]+$/u);
   expect(lines).toHaveLength(2);
 });

@@ -21,15 +21,42 @@ function told(json: boolean, events: readonly HistoryEvent[]): string[] {
   return lines;
 }
 
-it('prints phases, faults and deaths for people, and counts every five seconds', () => {
+it('prints phases and faults for people, and counts every five seconds', () => {
   expect(told(false, EVENTS)).toEqual([
     '   0.5 s  torture',
     '   2.0 s  struck   pause c1: SIGSTOP to c1',
     '   3.0 s  refused  kill: did not strike one (no client is left)',
-    '   4.0 s  c1 is gone: killed by the nemesis',
     '   6.0 s  healed   pause c1',
-    '   6.0 s  1 grants, 1 refusals, 0 unknown',
+    '   6.0 s  1 grant, 1 refusal, 0 unknown outcomes',
   ]);
+});
+
+it.each([
+  ['reconnect', 'c4 restarts as c4.3: its connection was lost'],
+  ['Connection is closed.', 'c4 restarts as c4.3: its connection was lost'],
+  ['Command timed out', 'c4 restarts as c4.3: a request got no answer (Command timed out)'],
+  ['no answer within 10.514 s', 'c4 restarts as c4.3: a request got no answer (no answer within 10.514 s)'],
+  ['killed by the nemesis', 'c4 restarts as c4.3: a fault had killed it'],
+  [
+    'quorum not reached',
+    'c4 restarts as c4.3: a request failed, and nobody knows whether a server carried it out (quorum not reached)',
+  ],
+])('tells of a client that ended for %j once another one is in its place', (reason, line) => {
+  const next = { type: 'client-up', client: 'c4.3', slot: 'c4', host: 'c4', address: '10.77.0.9' } as const;
+  const story = new Story().up('c4').down('c4', 4, reason);
+  const events = [
+    ...story
+      .event(5, { ...next, lock: 'set-nx-px', features: [] })
+      .history()
+      .all(),
+  ];
+  expect(told(false, events)).toContain(`   5.0 s  ${line}`);
+  expect(told(false, events).join('\n')).not.toContain('4.0 s');
+});
+
+it('tells at once of a client that ended by itself', () => {
+  const events = [...new Story().up('c1').down('c1', 4, 'exited by itself (status 1)').history().all()];
+  expect(told(false, events)).toEqual(['   4.0 s  c1 ended: exited by itself (status 1)']);
 });
 
 it('prints the faults as recorded, and the counts, for machines', () => {
@@ -42,7 +69,14 @@ it('lets no control characters through', () => {
   const lines: string[] = [];
   const progress = createProgress(false, (line) => lines.push(line));
   progress.say('clients of lock "\u001b[2Jx\n\u009b1m"');
-  progress.event({ i: 0, atNs: 1e9, type: 'client-down', client: 'c1', endNs: 1e9, reason: '\u001b]0;x\u0007' });
+  progress.event({
+    i: 0,
+    atNs: 1e9,
+    type: 'client-down',
+    client: 'c1',
+    endNs: 1e9,
+    reason: 'exited by itself \u001b]0;x\u0007',
+  });
   expect(lines).toHaveLength(2);
   for (const line of lines) expect(line).toMatch(/^[^\p{Cc}]+$/u);
 });
