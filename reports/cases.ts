@@ -5,7 +5,7 @@
 import { type Bearing, bearingOf, blamedOn, canFail, whose } from '../harness/record/facts/blame.js';
 import { className, inOrderOfTelling } from '../harness/record/facts/classes.js';
 import { firstWords, verdictLines } from '../harness/record/facts/verdict-words.js';
-import { count, plural } from '../harness/record/facts/words.js';
+import { count, exactMoment, plural } from '../harness/record/facts/words.js';
 import { CLASSES } from '../harness/record/schemas/violation-class.js';
 import type { CheckerResult, FailOn, Results, Violation, ViolationClass } from '../harness/vocabulary/verdict.js';
 import { countFound, whatHappened } from './words.js';
@@ -104,7 +104,7 @@ function verdictCase(results: Results): ReportCase {
 }
 
 function violationText(violation: Violation, reproduce: string): string {
-  const chain = violation.cause.chain.map((link) => `  ${(link.atNs / 1e9).toFixed(6)} s ${link.text}`);
+  const chain = violation.cause.chain.map((link) => `  ${exactMoment(link.atNs)} ${link.text}`);
   return [
     `${className(violation.class)}, ${whose(blamedOn(violation))}: ${whatHappened(violation)}`,
     `Proof: ${violation.proof}`,

@@ -1,5 +1,5 @@
 /** How the course of events of a replay differs from the one that was found: where first, and what may be why. */
-import { listed } from '../../harness/record/facts/words.js';
+import { exactMoment, listed } from '../../harness/record/facts/words.js';
 import { type Message, readMessages } from '../../harness/record/messages.js';
 import { visible } from '../../harness/record/schemas/foreign-text.js';
 import { StoreError } from '../../harness/record/store.js';
@@ -60,22 +60,18 @@ function isSame(a: Message, b: Message): boolean {
 
 const LONGEST_BYTES = 60;
 
-/** `c1 → r1 "*3 $3 SET ..." sent at 1.234567 s` */
+/** `c1 → r1 "*3 $3 SET ..." sent at 1,234.567 ms` */
 function words(message: Message | undefined): string {
   if (!message) return 'nothing more';
   const { from, to, bytes, sentNs, arrivedNs } = message;
   const said = bytes === undefined ? 'closes its end' : shortened(bytes);
-  const comes = arrivedNs === undefined ? 'never comes' : `comes at ${seconds(arrivedNs)}`;
-  return `${from} → ${to} ${said}, sent at ${seconds(sentNs)}, ${comes}`;
+  const comes = arrivedNs === undefined ? 'never comes' : `comes at ${exactMoment(arrivedNs)}`;
+  return `${from} → ${to} ${said}, sent at ${exactMoment(sentNs)}, ${comes}`;
 }
 
 function shortened(bytes: string): string {
   const line = bytes.trimEnd().replaceAll('\r\n', ' ');
   return `"${visible(line.length > LONGEST_BYTES ? `${line.slice(0, LONGEST_BYTES - 1)}…` : line)}"`;
-}
-
-function seconds(ns: number): string {
-  return `${(ns / 1e9).toFixed(6)} s`;
 }
 
 /** In a few words, for a line that says more. */
@@ -88,7 +84,7 @@ export function courseWords(course: SameOrNot): string {
     case 'unknown':
       return 'another course of events';
     case 'messages':
-      return `another course of events from ${seconds(course.atNs)} on`;
+      return `another course of events from ${exactMoment(course.atNs)} on`;
   }
 }
 

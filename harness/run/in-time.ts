@@ -1,4 +1,5 @@
 /** Waits for a client's answer, but not for ever. */
+import { durationOfMs } from '../record/facts/words.js';
 import type { HostProcess } from '../vocabulary/host.js';
 import type { Clock } from '../vocabulary/time.js';
 import type { Reply } from './client-process.js';
@@ -26,7 +27,7 @@ export async function inTime(reply: Promise<Reply>, wait: AnswerWait): Promise<R
     await clock.sleep(leftMs, answered);
     if (answered.aborted) return reply;
     if (!(await wasStopped(answered, wait)))
-      return { type: 'info', unanswered: true, reason: `no answer within ${limitMs} ms` };
+      return { type: 'info', unanswered: true, reason: `no answer within ${durationOfMs(limitMs)}` };
   }
 }
 

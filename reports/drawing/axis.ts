@@ -1,6 +1,6 @@
 /** Phases, the time axis and its grid. */
 
-import { exactMoment, moment } from '../../harness/record/facts/words.js';
+import { count, exactMoment } from '../../harness/record/facts/words.js';
 import { markup } from '../markup.js';
 import { type Canvas, RIGHT } from './canvas.js';
 import { box, fitted, hover, label, line } from './pieces.js';
@@ -29,12 +29,18 @@ export function drawAxis(canvas: Canvas): number {
     const anchor = x > RIGHT - 16 ? 'end' : 'middle';
     const at = anchor === 'end' ? RIGHT : x;
     canvas.main.push(
-      markup`<text class="axis" text-anchor="${anchor}" x="${at}" y="${canvas.y + 11}">${moment(ns, decimals)}</text>`,
+      markup`<text class="axis" text-anchor="${anchor}" x="${at}" y="${canvas.y + 11}">${axisMoment(ns, decimals)}</text>`,
     );
   }
   canvas.main.push(label('lane-name muted', 4, canvas.y + 11, 'time'));
   canvas.y += 16;
   return canvas.y;
+}
+
+/** In seconds, or where these would need more than three digits after the point in smaller units. */
+function axisMoment(ns: number, decimals: number): string {
+  if (decimals > 6) return `${count(ns / 1e3)} µs`;
+  return decimals > 3 ? exactMoment(ns) : `${(ns / 1e9).toFixed(decimals)} s`;
 }
 
 export function drawGrid(canvas: Canvas, fromY: number): void {

@@ -109,7 +109,7 @@ class Page {
 
   private row(row: Row, n: number): Markup {
     const y = this.yOf[n]!;
-    const time = label('axis', 4, y + 3, (row.atNs / 1e9).toFixed(6));
+    const time = label('axis', 4, y + 3, (row.atNs / 1e6).toFixed(3));
     const { entry } = row;
     if (entry.kind === 'note') return markup`${time}${this.note(entry, y)}`;
     if (row.shows === 'comes') return markup`${time}`;

@@ -1,4 +1,4 @@
-/** A sequence for the terminal: a line for each message and what is noted in between. */
+/** A sequence for the terminal: a line for each message and what is noted in between, by their milliseconds. */
 
 import { duration } from '../../harness/record/facts/words.js';
 import type { Violation } from '../../harness/vocabulary/verdict.js';
@@ -37,7 +37,7 @@ export function sequenceText(sequence: Sequence): string {
       lines.push(`${' '.repeat(12)}… ${duration(row.atNs - before)}`);
     before = row.atNs;
     const isWrong = row.atNs >= fromNs && row.atNs <= untilNs;
-    lines.push(`${isWrong ? '!' : ' '} ${(row.atNs / 1e9).toFixed(6).padStart(9)} ${wordsOf(row, width)}`.trimEnd());
+    lines.push(`${isWrong ? '!' : ' '} ${(row.atNs / 1e6).toFixed(3).padStart(9)} ${wordsOf(row, width)}`.trimEnd());
   }
   if (sequence.leftOut !== undefined) lines.push(`  left out: ${sequence.leftOut}`);
   return lines.join('\n');

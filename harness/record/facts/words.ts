@@ -5,23 +5,25 @@ import { TITLES } from '../schemas/other-services.js';
 const NS_PER_S = 1e9;
 
 /** A moment of the run, as seconds since its epoch: `7.412 s`, the figure in `history.jsonl` divided by 10⁹. */
-export function moment(ns: number, decimals = 3): string {
-  return Number.isFinite(ns) ? `${(ns / NS_PER_S).toFixed(decimals)} s` : 'an unknown time';
+export function moment(ns: number): string {
+  return Number.isFinite(ns) ? `${(ns / NS_PER_S).toFixed(3)} s` : 'an unknown time';
 }
 
 /**
  * A moment beside others, nanoseconds: to the millisecond, or where all of them lie within 100 ms to the microsecond, within
- * 100 µs to the nanosecond. Of operations that take microseconds `0.000 s` would say nothing.
+ * 100 µs to the nanosecond. Of operations that take microseconds `0.000 s` would say nothing. The unit changes, so that no number has
+ * more than three digits after its point.
  */
 export function momentBeside(ns: number, others: readonly number[]): string {
   const known = others.filter(Number.isFinite);
   const withinNs = known.reduce((a, b) => Math.max(a, b), -Infinity) - known.reduce((a, b) => Math.min(a, b), Infinity);
-  return moment(ns, withinNs >= 1e8 || known.length === 0 ? 3 : withinNs >= 1e5 ? 6 : 9);
+  if (withinNs >= 1e8 || known.length === 0) return moment(ns);
+  return withinNs >= 1e5 ? exactMoment(ns) : Number.isFinite(ns) ? `${count(ns / 1e3)} µs` : moment(ns);
 }
 
-/** A moment to the microsecond: `7.412093 s`. */
+/** A moment to the microsecond: `7,412.093 ms`. */
 export function exactMoment(ns: number): string {
-  return moment(ns, 6);
+  return Number.isFinite(ns) ? `${count(ns / 1e6)} ms` : moment(ns);
 }
 
 /** A length of time, given in nanoseconds, in the unit in which it reads best: `12 ns`, `380 µs`, `712 ms`, `1.675 s`, `2 min 5 s`. */

@@ -32,11 +32,14 @@ function asJson(value: unknown): string {
 
 /**
  * Makes control characters, bidirectional overrides and broken surrogates visible: a lock's text must not colour a
- * terminal, break a line or read differently from what it is. Stays on one line.
+ * terminal, break a line or read differently from what it is. Stays on one line. A length of time or a share keeps three digits after
+ * its point, whoever wrote it: `10513.948694674858 ms` is `10513.949 ms`. Numbers without a unit of their own stay, for those may be
+ * part of a command or a path.
  */
 export function visible(text: string): string {
   return (
     text
+      .replace(LONG_FRACTION, (number) => String(Number(Number(number).toFixed(3))))
       .replace(/\p{Surrogate}/gu, '\ufffd')
       // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
       .replace(/[\u0000-\u001f]/g, (character) => String.fromCharCode(0x2400 + character.charCodeAt(0)))
@@ -47,6 +50,8 @@ export function visible(text: string): string {
       )
   );
 }
+
+const LONG_FRACTION = /(?<![\w.,])\d+\.\d{4,}(?=\s(?:ns|µs|us|ms|s|min|%)(?![\w/]))/g;
 
 /** At most `max` characters, and how many were left out. */
 export function clipped(text: string, max: number): string {

@@ -151,27 +151,27 @@ const input: ReportInput = {
 
 test('a violation is told message by message, back to the grant whose release did it', () => {
   expect(messagesText(input, [violation])!.trimEnd().split('\n').slice(1)).toEqual([
-    '   0.100000 c1 → r1  SET lock:0 c1:1111aa… PX 100 NX',
-    '   0.100100 r1 → c1  OK',
-    '   0.100300 c1       is granted lock:0, lease until 0.200000 s',
+    '    100.000 c1 → r1  SET lock:0 c1:1111aa… PX 100 NX',
+    '    100.100 r1 → c1  OK',
+    '    100.300 c1       is granted lock:0, lease until 200 ms',
     '            … 49.7 ms',
-    '   0.150000 c1       begins to release lock:0',
-    '   0.150000 c1 → r1  EVAL (runs DEL) 1 lock:0 c1:1111aa…  [80 ms on its way]',
+    '    150.000 c1       begins to release lock:0',
+    '    150.000 c1 → r1  EVAL (runs DEL) 1 lock:0 c1:1111aa…  [80 ms on its way]',
     '            … 60 ms',
-    '   0.210000 c2 → r1  SET lock:0 c2:2222cc… PX 100 NX',
-    '   0.210100 r1 → c2  OK',
-    '   0.210300 c2       is granted lock:0, lease until 0.310000 s',
+    '    210.000 c2 → r1  SET lock:0 c2:2222cc… PX 100 NX',
+    '    210.100 r1 → c2  OK',
+    '    210.300 c2       is granted lock:0, lease until 310 ms',
     '            … 19.7 ms',
-    '   0.230000 c1 ⇢ r1  comes: EVAL (runs DEL) 1 lock:0 c1:1111aa…',
-    '   0.230000 r1 → c1  1  (ran DEL lock:0)',
-    '   0.230300 c1       release: done',
+    '    230.000 c1 ⇢ r1  comes: EVAL (runs DEL) 1 lock:0 c1:1111aa…',
+    '    230.000 r1 → c1  1  (ran DEL lock:0)',
+    '    230.300 c1       release: done',
     '            … 9.7 ms',
-    '   0.240000 c3 → r1  SET lock:0 c3:3333ee… PX 100 NX',
-    '   0.240100 r1 → c3  OK',
-    '!  0.240300 c3       is granted lock:0, lease until 0.340000 s',
-    '!  0.245000 c3       begins to release lock:0',
-    '   0.245000 c3 → r1  GET lock:0'.replace('   0', '!  0'),
-    '   0.245100 r1 ✕ c3  "c3:3333ee…"  [lost, and its connection with it]',
+    '    240.000 c3 → r1  SET lock:0 c3:3333ee… PX 100 NX',
+    '    240.100 r1 → c3  OK',
+    '!   240.300 c3       is granted lock:0, lease until 340 ms',
+    '!   245.000 c3       begins to release lock:0',
+    '    245.000 c3 → r1  GET lock:0'.replace(' ', '!'),
+    '    245.100 r1 ✕ c3  "c3:3333ee…"  [lost, and its connection with it]',
   ]);
 });
 
@@ -180,16 +180,16 @@ const linesOf = (of: ReportInput) => messagesText(of, [violation])!.trimEnd().sp
 test('both grants are told, also where one needed no message about the key', () => {
   const silent = messages.filter((one) => one.connection !== 2);
   const told = linesOf({ ...input, messages: silent });
-  expect(told).toContain('   0.210300 c2       is granted lock:0, lease until 0.310000 s');
-  expect(told).toContain('!  0.240300 c3       is granted lock:0, lease until 0.340000 s');
+  expect(told).toContain('    210.300 c2       is granted lock:0, lease until 310 ms');
+  expect(told).toContain('!   240.300 c3       is granted lock:0, lease until 340 ms');
   // Nor where so much is said after it that the first lines are left out.
   const many = Array.from({ length: 200 }, (_, n) => [
     sent('c3>r1', 240.5 + n / 100, asked('GET', 'lock:0')),
     sent('r1>c3', 240.5 + n / 100, bulk('3333eeeeffff')),
   ]).flat();
   const cut = linesOf({ ...input, messages: [...messages.slice(0, 10), ...many] });
-  expect(cut[0]).toBe('   0.210300 c2       is granted lock:0, lease until 0.310000 s');
-  expect(cut).toContain('!  0.240300 c3       is granted lock:0, lease until 0.340000 s');
+  expect(cut[0]).toBe('    210.300 c2       is granted lock:0, lease until 310 ms');
+  expect(cut).toContain('!   240.300 c3       is granted lock:0, lease until 340 ms');
   expect(cut.at(-1)).toMatch(/^ {2}left out: .*the first \d+ lines$/);
 });
 
@@ -200,12 +200,12 @@ test('a script is told by the commands that it ran, else by its first words, and
     linesOf({ ...input, observations, messages: of }).filter((line) => line.includes('→ r1  EVAL'));
   const by = (...argv: string[]) => messages.with(4, sent('c1>r1', 150, asked(...argv, '1', 'lock:0', MINE)));
   const words = `EVAL ("if redis.call('get', KEYS[1]) == ARGV[1] then r…") 1 lock:0 c1:1111aa…`;
-  expect(requests(by('EVAL', text))).toEqual([`   0.150000 c1 → r1  ${words}`]);
+  expect(requests(by('EVAL', text))).toEqual([`    150.000 c1 → r1  ${words}`]);
   const loaded = [sent('c2>r1', 90, asked('SCRIPT', 'LOAD', text)), sent('r1>c2', 90.1, bulk(hash))];
   const short = words.replace('EVAL', 'EVALSHA');
-  expect(requests([...loaded, ...by('EVALSHA', hash)])).toEqual([`   0.150000 c1 → r1  ${short}`]);
+  expect(requests([...loaded, ...by('EVALSHA', hash)])).toEqual([`    150.000 c1 → r1  ${short}`]);
   expect(requests(by('EVALSHA', hash))).toEqual([
-    `   0.150000 c1 → r1  EVALSHA (${hash.slice(0, 6)}) 1 lock:0 c1:1111aa…`,
+    `    150.000 c1 → r1  EVALSHA (${hash.slice(0, 6)}) 1 lock:0 c1:1111aa…`,
   ]);
   const ran = observationsOf(
     ['get', 'pttl', 'get', 'exists', 'del'].map((name) => ({

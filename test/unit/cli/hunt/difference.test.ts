@@ -20,14 +20,14 @@ it('says nothing of what has changed where every byte came at the same time', ()
 
 it('says at which message it differs first, as it was and as it is, and what has changed', () => {
   const course = comparePlays(kept('d', message(1, get), message(2, get)), kept('e', message(1, get), message(2, del)));
-  expect(courseWords(course)).toBe('another course of events from 0.002000 s on');
+  expect(courseWords(course)).toBe('another course of events from 2 ms on');
   expect(differenceLines(course, pins, { ...pins, lock: 'b', node: 'v22' })).toEqual([
-    'then: c1 → r1 "*2 $3 GET $1 k", sent at 0.002000 s, comes at 0.002100 s',
-    'now:  c1 → r1 "*2 $3 DEL $1 k", sent at 0.002000 s, comes at 0.002100 s',
+    'then: c1 → r1 "*2 $3 GET $1 k", sent at 2 ms, comes at 2.1 ms',
+    'now:  c1 → r1 "*2 $3 DEL $1 k", sent at 2 ms, comes at 2.1 ms',
     'not as it was when this was found: node (v20, now v22), lock (a, now b)',
   ]);
   expect(differenceWords(course, ['node', 'lock'])).toBe(
-    'another course of events from 0.002000 s on, with another node and lock',
+    'another course of events from 2 ms on, with another node and lock',
   );
   expect(differenceLines(course, pins, pins).at(-1)).toMatch(/^nothing that is pinned has changed: /);
 });

@@ -237,10 +237,10 @@ describe('a finding', () => {
       at('1 :type :ok :f :acquire', 15_250),
     ].join('\n');
     const { said } = await check(text);
-    expect(said).toContain('process 0 certainly held lock from 0.000013500 s on');
-    expect(said).toContain('both at once from 0.000015250 s on');
+    expect(said).toContain('process 0 certainly held lock from 13.5 µs on');
+    expect(said).toContain('both at once from 15.25 µs on');
     const slower = text.replaceAll(/:time (\d+)/g, ':time $1000');
-    expect((await check(slower)).said).toContain('process 0 certainly held lock from 0.013500 s on');
+    expect((await check(slower)).said).toContain('process 0 certainly held lock from 13.5 ms on');
   });
 });
 
