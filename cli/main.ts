@@ -21,6 +21,7 @@ import {
   LIST_HELP,
   MATRIX_HELP,
   MERGE_HELP,
+  OPEN_HELP,
   REPETITION,
   REPLAY_HELP,
   SELFTEST_HELP,
@@ -31,6 +32,7 @@ import { addInitFlags, type InitFlags, initCommand } from './init/init-command.j
 import { addImportFlags, IMPORT_HELP, type ImportFlags } from './judge/check-import.js';
 import { EXPORT_FORMATS, EXPORT_HELP } from './judge/export-history.js';
 import { checkCommand, type ExportFlags, exportCommand, reportCommand } from './judge/judge-commands.js';
+import { openCommand } from './judge/open-report.js';
 import { replayCommand } from './replay/replay-command.js';
 import { addReplayFlags, addRunFlags, type ReplayFlags, type RunFlags } from './run/flags.js';
 import { configuredRun, runCommand } from './run/run-command.js';
@@ -127,6 +129,14 @@ export function toolCommands(
     .argument('[run]', 'a run folder, its id, or latest', 'latest')
     .action(async (run: string) => {
       await ends(reportCommand(run, { cwd, base: RUNS_FOLDER }));
+    });
+  program
+    .command('open')
+    .description("open a run's report.html in your browser, and print where it is")
+    .argument('[run]', 'a run folder, its id, or latest', 'latest')
+    .addHelpText('after', asCalledHere(OPEN_HELP))
+    .action(async (run: string) => {
+      await ends(openCommand(run, { cwd, base: RUNS_FOLDER }));
     });
   program
     .command('export')

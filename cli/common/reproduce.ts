@@ -4,7 +4,10 @@ import { TOOL } from './standing.js';
 import { quote } from './values.js';
 
 /** Options of `run` that say how often, from which seed on, or how it is told: what is left repeats one run once a seed is added. */
-const OF_THE_SERIES = { valued: ['--seed', '--times', '--shard'], bare: ['--until-violation', '--json', '--watch'] };
+const OF_THE_SERIES = {
+  valued: ['--seed', '--times', '--shard'],
+  bare: ['--until-violation', '--json', '--watch', '--open'],
+};
 
 /** Options of `hunt` that say which schedules, and for how long. */
 const OF_THE_HUNT = { valued: ['--seed', '--runs', '--for'], bare: [] };

@@ -137,6 +137,14 @@ Examples:
 Exit status: 0 a run can be made here, 3 what every run needs is missing.
 `;
 
+export const OPEN_HELP = `
+Nothing is opened in a pipe, in a CI, or on a machine without a screen: there the path is printed.
+
+Examples:
+  npm run torture -- open
+  npm run torture -- open 2026-11-21T09-13-06-sentinel-9bb2
+`;
+
 export const MERGE_HELP = `
 The parts were made with --shard, each on a machine of its own. Their folders stay as they are.
 

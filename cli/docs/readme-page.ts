@@ -3,7 +3,7 @@ import { closingSummary, wrapped } from '../../reports/index.js';
 import { ofExampleRun } from './example-run.js';
 import { between } from './measured.js';
 
-const LINES = 8;
+const LINES = 7;
 const COLUMNS = 118;
 
 /** README.md with its verdict made anew. */

@@ -20,7 +20,7 @@ import type { ReportInput } from '../../reports/input.js';
 import { UsageError } from '../common/errors.js';
 import { lockLogOfRun } from '../common/lock-log.js';
 import { collectGarbage } from '../common/memory.js';
-import { surroundings, wantsColour, widthOf } from '../live/terminal.js';
+import { breakingAt, surroundings, wantsColour } from '../live/terminal.js';
 import { commandsOfRun, docsFrom } from './commands-of-run.js';
 import { judgesOfRun, workloadOf } from './workload-of.js';
 import { writeAll } from './write-reports.js';
@@ -67,7 +67,7 @@ export function showVerdict(
         failOn: config.failOn,
         ...(report && { reportPath: report }),
         colour: wantsColour(surroundings()),
-        ...widthOf(process.stdout),
+        ...breakingAt(process.stdout),
       });
   // Before the verdict, which is to stay the last that is seen.
   const printed = options.json ? [] : lockLogOfRun(folder);

@@ -14,13 +14,13 @@ import { eventLines, type Progress, stamped } from './progress.js';
 import { type RunFacts, RunState, type Snapshot } from './run-state.js';
 
 /** One line of the channel, as JSON: how the run stands, or what is done with its record. */
-export type FeedMessage = { snapshot: Snapshot } | { step: Step };
+export type FeedMessage = { snapshot: Snapshot } | { step: AfterRun };
 
 /** What follows the judging of a run, of which its last snapshot tells. */
-export type Step = 'report';
+export type AfterRun = 'report';
 
 /** Tells the live view what is done with the run's record from now on. */
-export function sendStep(channel: Pick<SnapshotChannel, 'write'>, step: Step): void {
+export function sendStep(channel: Pick<SnapshotChannel, 'write'>, step: AfterRun): void {
   channel.write(`${JSON.stringify({ step } satisfies FeedMessage)}\n`);
 }
 

@@ -20,7 +20,7 @@ export interface LiveLook {
  * By how many columns lines are broken. None where there is no terminal: logs fold lines by themselves, and whoever searches or reads
  * them by a program finds each sentence whole.
  */
-export function widthOf({ isTTY, columns }: { isTTY?: boolean; columns?: number }): { columns?: number } {
+export function breakingAt({ isTTY, columns }: { isTTY?: boolean; columns?: number }): { columns?: number } {
   return isTTY === true ? { columns: columns || 80 } : {};
 }
 

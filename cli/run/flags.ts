@@ -30,6 +30,7 @@ import {
   configOptions,
   knownOkOptions,
   type OutputFlags,
+  openOption,
   outputOptions,
   repetition,
   shardOption,
@@ -54,6 +55,8 @@ export interface SeriesFlags extends OutputFlags {
   times?: number;
   untilViolation: boolean;
   shard?: WorkShard;
+  /** Whether the report is opened at the end. */
+  open: boolean;
 }
 
 /** The flags of `run`, parsed. */
@@ -251,7 +254,7 @@ function runOptions(): Record<keyof typeof GROUP, Option[]> {
       ),
       shardOption('of --times runs'),
     ],
-    where: [...machineOptions(), ...configOptions(), ...outputOptions()],
+    where: [...machineOptions(), ...configOptions(), ...outputOptions(), openOption()],
   };
 }
 
@@ -280,12 +283,13 @@ export function addReplayFlags(command: Command): Command {
     ...serverOptions("another server than the original's"),
     ...imageOptions("the original's"),
     ...outputOptions(),
+    openOption(),
   ];
   for (const option of options) command.addOption(option);
   return command;
 }
 
 /** How often the flags ask to run, and where to. */
-export function askSeries({ times, untilViolation, shard, out, json }: SeriesFlags, cwd: string): AskedSeries {
-  return { times, untilViolation, base: resolve(cwd, out), json, ...(shard && { shard }) };
+export function askSeries({ times, untilViolation, shard, out, json, open }: SeriesFlags, cwd: string): AskedSeries {
+  return { times, untilViolation, base: resolve(cwd, out), json, open, ...(shard && { shard }) };
 }

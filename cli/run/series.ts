@@ -5,6 +5,7 @@
  * Promises: a summary whenever there is something to sum up, however the series ended; `summary.json` and `summary.md`
  * are written after every run, so that they are there whatever happens; after a Ctrl-C no further run.
  */
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createRunFolder, linkLatest, writeJson, writeWhole } from '../../harness/record/store.js';
 import type { Results } from '../../harness/vocabulary/verdict.js';
@@ -12,6 +13,7 @@ import { couldNotRun } from '../common/errors.js';
 import { freshId } from '../common/ids.js';
 import { tellStepSummary } from '../common/step-summary.js';
 import type { WorkShard } from '../common/values.js';
+import { openReport } from '../judge/open-report.js';
 import type { Original } from '../judge/reproduction.js';
 import {
   runToShow,
@@ -34,6 +36,8 @@ export interface AskedSeries {
   /** Where run folders go, and the series' own: an absolute path. */
   base: string;
   json: boolean;
+  /** Whether the report of the run that is shown is opened at the end. */
+  open?: boolean;
 }
 
 export interface Series extends AskedSeries {
@@ -85,6 +89,8 @@ export async function runSeries(series: Series): Promise<number> {
   if ((asked || original) && told) {
     print(json ? JSON.stringify({ type: 'summary', ...summary }) : summaryText(summary, file?.path));
   }
+  const report = shown && join(shown.folder, 'report.html');
+  if (series.open && report !== undefined && existsSync(report)) await openReport(report);
   return summary.exitStatus;
 }
 

@@ -62,6 +62,11 @@ export function outputOptions(): Option[] {
   ];
 }
 
+/** Whether the report is opened at the end. */
+export function openOption(): Option {
+  return new Option('--open', 'open the report in your browser at the end').default(false, 'no');
+}
+
 /** An option whose text `parse` reads; `shown`: how --help writes `fallback`. */
 export function value<T>(
   flags: string,

@@ -40,7 +40,7 @@ export const RUN_HERE: readonly RunHere[] = [
 const NOT_RUN: readonly [begins: RegExp, why: string][] = [
   [/^(--|run --|$)/, 'a run takes half a minute; runs are made in test/runs'],
   [/^(hunt|campaign|matrix|selftest|conform|scenario) ?/, 'it takes minutes, or as long as it says'],
-  [/^(replay|report|merge) /, 'it needs runs that were made before'],
+  [/^(replay|report|open|merge)( |$)/, 'it needs runs that were made before'],
   [/^check (<run>|latest)/, 'it needs a run that was made before'],
   [/^list$/, 'more of a command that is run'],
   [/^check history.edn --model semaphore:3/, 'another model of a command that is run'],

@@ -7,9 +7,9 @@ import { addRunFlags, parseFlags, parseRunFlags } from '../../../../cli/run/flag
 import type { Settings } from '../../../../harness/vocabulary/settings.js';
 import { defineLock } from '../../../../lock-impl/define-lock.js';
 
-test('there is one for every flag of run, but for how often and when, how it is printed, where settings are, and the older name of --server', () => {
+test('there is one for every flag of run, but for how often and when, how it is printed and opened, where settings are, and the older name of --server', () => {
   const flags = addRunFlags(new Command()).options.map((option) => option.attributeName());
-  const others = ['times', 'untilViolation', 'shard', 'json', 'redis', 'minStruckHolds', 'config', 'watch'];
+  const others = ['times', 'untilViolation', 'shard', 'json', 'redis', 'minStruckHolds', 'config', 'watch', 'open'];
   const settings = new Set(flags.filter((name) => !others.includes(name)));
   expect(Object.keys(SETTINGS).toSorted()).toEqual([...settings].toSorted());
 });
