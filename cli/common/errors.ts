@@ -1,6 +1,7 @@
 /** Errors whose message is for the user: one clear line, exit status 3, no stack trace. */
 
 import { shown } from '../../harness/record/schemas/foreign-text.js';
+import { wrappedFor } from '../../reports/wrap.js';
 
 /** Bad input or a machine that cannot do what was asked. */
 export class UsageError extends Error {
@@ -35,7 +36,8 @@ const FOR_USERS = new Set([
 
 /** Prints why the program ends, in one line, and gives its exit status. A bug keeps its stack, for its report. */
 export function couldNotRun(error: unknown): number {
-  process.stderr.write(`lock-torture: ${explain(error)}\n`);
+  const text = `lock-torture: ${explain(error)}`;
+  process.stderr.write(`${isForUsers(error) ? wrappedFor(process.stderr, text) : text}\n`);
   return EXIT_COULD_NOT_RUN;
 }
 

@@ -1,4 +1,5 @@
 import { type SignsOfLife, signsOfLife } from '../../harness/machine/signs-of-life.js';
+import { wrappedFor } from '../../reports/wrap.js';
 
 /** Progress for people, a line at a time. One that ends in `…` announces what takes a while and says nothing by itself. */
 export type Say = (line: string) => void;
@@ -11,7 +12,7 @@ export function saying({ json }: { json: boolean }): Say {
   if (json) return (line) => process.stdout.write(`${JSON.stringify({ type: 'progress', line })}\n`);
   return (line) => {
     announcedIsOver();
-    process.stdout.write(`${line}\n`);
+    process.stdout.write(`${wrappedFor(process.stdout, line)}\n`);
     if (line.endsWith('…')) signs = signsOfLife();
   };
 }

@@ -16,14 +16,6 @@ export interface LiveLook {
   unicode: boolean;
 }
 
-/**
- * By how many columns lines are broken. None where there is no terminal: logs fold lines by themselves, and whoever searches or reads
- * them by a program finds each sentence whole.
- */
-export function breakingAt({ isTTY, columns }: { isTTY?: boolean; columns?: number }): { columns?: number } {
-  return isTTY === true ? { columns: columns || 80 } : {};
-}
-
 /** Undefined: lines that scroll by, and nothing else. */
 export function liveLook(here: Surroundings): LiveLook | undefined {
   return canRedraw(here) ? { colour: wantsColour(here), unicode: showsUnicode(here) } : undefined;

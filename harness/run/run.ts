@@ -9,7 +9,7 @@
 
 import { declaredMs } from '../record/facts/deadlines.js';
 import type { Ledger } from '../record/facts/ledger.js';
-import { serviceInWords } from '../record/facts/words.js';
+import { durationOfMs, plural, serviceInWords } from '../record/facts/words.js';
 import { keyNamer } from '../record/key-names.js';
 import { Recorder } from '../record/recorder.js';
 import { asStoreError } from '../record/store.js';
@@ -119,7 +119,7 @@ export async function carryOut(config: RunConfig, plan: Plan, folder: string, gi
     await using _clients = takenDown('the clients', scheduler, say);
     const handshake = await scheduler.start();
     say(
-      `${config.clients} clients of lock "${handshake.lock}" on ${config.keys.length} keys, lease ${config.leaseMs} ms`,
+      `${plural(config.clients, 'client')} of lock "${handshake.lock}" on ${plural(config.keys.length, 'key')}, lease ${durationOfMs(config.leaseMs)}`,
     );
     const watch = kind.service === 'redis' ? observe : observeService;
     const observer = await watch(topology.nodes, {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { wrapped } from '../../../reports/wrap.js';
+import { wrapped, wrappedFor } from '../../../reports/wrap.js';
 
 const ESC = String.fromCharCode(27);
 
@@ -17,6 +17,7 @@ describe('a line that is wider than the terminal', () => {
       ['  10.4 s  struck   pause c1: SIGSTOP to c1 and', '                   c2'],
     ],
     ['one two three', 7, ['one two', 'three']],
+    ['held for 957 ms (773 ms, 5 %) at 2 stores', 13, ['held for', '957 ms', '(773 ms, 5 %)', 'at 2 stores']],
   ])('%j at %d is broken at words, under its text', (line, columns, lines) => {
     expect(wrapped(line, columns).split('\n')).toEqual(lines);
   });
@@ -34,6 +35,18 @@ describe('a line that is wider than the terminal', () => {
     ]);
     const command = 'Reproduce: npx lock-torture --seed 42 --topology sentinel';
     expect(wrapped(command, 20)).toBe(command);
+  });
+
+  it('takes no word of a sentence for a command', () => {
+    expect(wrapped('a node r1 of the docker runtime forgot it', 20).split('\n')).toHaveLength(3);
+  });
+
+  it('is broken for a terminal alone, and an error under its text', () => {
+    const text = 'lock-torture: --lease: 2 needs a unit';
+    expect(wrappedFor({}, text)).toBe(text);
+    expect(wrappedFor({ isTTY: false, columns: 30 }, text)).toBe(text);
+    expect(wrappedFor({ isTTY: true, columns: 35 }, text)).toBe('lock-torture: --lease: 2 needs a\n              unit');
+    expect(wrappedFor({ isTTY: true, columns: 0 }, text)).toBe(text);
   });
 
   it('counts no colour as width, and loses none', () => {
