@@ -6,6 +6,7 @@ import { clipped } from '../../harness/record/schemas/foreign-text.js';
 import type { ReportInput } from '../input.js';
 import { Markup, markup } from '../markup.js';
 import { type PropertyLine, propertyLines } from '../properties.js';
+import { notesInShort } from '../words.js';
 import type { Glossary } from './terms.js';
 
 const SIGNS: Readonly<Record<Tone, string>> = { held: '✓', passed: '!', violated: '✗', unknown: '?' };
@@ -39,7 +40,7 @@ function reasons({ reasons, verdict }: ReportInput['results']): Markup | undefin
   const heading =
     verdict === 'unknown' ? 'Why it cannot tell, and what else to know' : 'What weakens it or was left out';
   const open = verdict === 'violated' ? undefined : new Markup(' open=""');
-  return markup`<details class="reasons"${open}><summary>${heading}: ${count(reasons.length)}</summary><ul>${reasons.map((reason) => markup`<li>${clipped(reason, 2_000)}</li>`)}</ul></details>`;
+  return markup`<details class="reasons"${open}><summary>${heading}: ${count(reasons.length)}</summary><ul>${notesInShort(reasons).map((reason) => markup`<li>${clipped(reason, 2_000)}</li>`)}</ul></details>`;
 }
 
 const STATE_CLASS = {

@@ -162,7 +162,7 @@ export function messageByMessage({ number, violation }: Mark, { input, story }: 
   if (sequence === undefined) return undefined;
   const leftOut = sequence.leftOut === undefined ? '' : ` Left out: ${sequence.leftOut}.`;
   return markup`<h4>Message by message</h4>
-<p class="note">Time goes down, in virtual seconds, and not to scale. A bar on a line is a hold, hatched once its lease had ended; the red band is when it went wrong. What came late or not at all is in the colour of faults.${leftOut}</p>
+<p class="note">Time goes down, in milliseconds of virtual time, and not to scale. A bar on a line is a hold, hatched once its lease had ended; the red band is when it went wrong. What came late or not at all is in the colour of faults.${leftOut}</p>
 <div class="scroll">${sequenceDrawing(sequence, `Violation ${number}, message by message`)}</div>`;
 }
 

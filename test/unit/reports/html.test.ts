@@ -97,8 +97,8 @@ describe('the page', () => {
     const groups = page.split('<details class="group ').slice(1);
     const named = groups.map((group) => /<h3>([^<]*)<\/h3> <span class="tag soft">([^<]*)</.exec(group)!.slice(1));
     expect(named).toEqual([
-      ['failover lost write ×2, longest 812 ms', 'exclusion broken'],
-      ['client paused, for 1.04 s', 'stale holder'],
+      ['failover lost the write ×2, longest 812 ms', 'exclusion broken'],
+      ['the client was paused, for 1.04 s', 'stale holder'],
     ]);
     const titles = groups.map((group) =>
       [...group.matchAll(/(?<=<h4>|#violation-1">)\d\. [^<]*/g)].map(([title]) => title),
