@@ -18,6 +18,7 @@ import {
   DOCTOR_HELP,
   EXAMPLES,
   HUNT_HELP,
+  INIT_HELP,
   LIST_HELP,
   MATRIX_HELP,
   MERGE_HELP,
@@ -224,9 +225,11 @@ export function toolCommands(
     program
       .command('init')
       .description('write an adapter for your lock, a config, a test and a workflow, for the project where you stand'),
-  ).action(async (flags: InitFlags) => {
-    await ends(initCommand(flags, cwd));
-  });
+  )
+    .addHelpText('after', asCalledHere(INIT_HELP))
+    .action(async (flags: InitFlags) => {
+      await ends(initCommand(flags, cwd));
+    });
   program
     .command('list')
     .description('what there is: topologies, locks, faults, workloads, checkers')

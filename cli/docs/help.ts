@@ -154,3 +154,12 @@ Examples:
 
 Exit status: as of the command whose parts these are, over all of its runs.
 `;
+
+export const INIT_HELP = `
+It reads your lock's file without running it, and overwrites nothing unless --force is given.
+
+Examples:
+  npm run torture -- init                                asks what it has to know
+  npm run torture -- init --lock ./src/lock.ts --topology sentinel --yes
+  npm run torture -- init --example --yes                a lock that is wrong on purpose, to see a violation
+`;

@@ -111,10 +111,27 @@ describe('jobs', () => {
     expect(summary).toMatch(/ NEEDS: \$\{\{ toJSON\(needs\) \}\}\n/);
   });
 
-  it.each(['test:deep', 'test:breaks'])('each night has npm run %s', (script) => {
-    const scripts = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).scripts;
-    expect(scripts).toHaveProperty([script]);
-    expect(new Map(jobsOf('nightly.yml')).get('deep')).toContain(`'${script}'`);
+  it('each night plays what tests have only for then, whole layers of them, and breaks what they are to notice', () => {
+    const deep = new Map(jobsOf('nightly.yml')).get('deep')!;
+    const scripts = [...deep.matchAll(/^ {10}- '(.*)'$/gm)].map(([, script]) => script!);
+    expect(scripts).toContain('test:breaks');
+    const files = (readdirSync(join(ROOT, 'test'), { recursive: true }) as string[]).filter((name) =>
+      name.endsWith('.test.ts'),
+    );
+    const ofNights = files.filter((name) =>
+      /tags: .*'night'|\bisNight\b|\bdrawn\(/.test(readFileSync(join(ROOT, 'test', name), 'utf8')),
+    );
+    const layers = new Set(ofNights.map((name) => name.split('/').filter((part) => part !== 'runs')[0]!));
+    expect([...layers]).toEqual(expect.arrayContaining(['unit', 'sharing']));
+    for (const layer of layers) {
+      const plays = scripts.filter(
+        (script) => script.startsWith('test:deep ') && script.includes(`--project ${layer}`),
+      );
+      const shards = plays.flatMap((script) => /--shard (\d+\/\d+)/.exec(script)?.[1] ?? []);
+      const all =
+        shards.length === 0 ? plays.length === 1 : shards.every((one, n) => one === `${n + 1}/${shards.length}`);
+      expect(all && plays.length > 0, `${layer}: ${plays.join(', ')}`).toBe(true);
+    }
   });
 
   it.each(jobsOf('ci.yml'))(

@@ -18,7 +18,7 @@ it('shows the flags of run in groups, and none outside', () => {
 });
 
 it.each(toolCommands([], () => {}).commands.map((command) => command.name()))('has an example of %s', (name) => {
-  if (name === 'report' || name === 'init') return; // their arguments say it all
+  if (name === 'report') return; // its argument says it all
   expect(helpOf(name)).toMatch(/^Examples:\n {2}(npm run torture --|npx lock-torture|lock-torture) /m);
 });
 
