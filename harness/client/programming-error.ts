@@ -1,11 +1,10 @@
 /**
  * Which errors are certainly mistakes in a lock's program: what it threw would be thrown however well servers and network are.
  *
- * Excludes whatever may go away by itself: time-outs, connections that were lost, or refused by a host of the run, and every answer by which a server says
+ * Excludes whatever may go away by itself: time-outs, connections that were refused or lost, and every answer by which a server says
  * how it is (`NOSCRIPT`, `LOADING`, `READONLY`, `MOVED`, `CLUSTERDOWN`, `OOM`, `BUSY`, `NOAUTH`, ...).
  */
 import { firstLine } from './outcome.js';
-import { elsewhereInWords, refusedHere } from './refused-elsewhere.js';
 
 const OF_THE_LANGUAGE = new Set(['TypeError', 'ReferenceError', 'SyntaxError', 'RangeError']);
 
@@ -35,8 +34,6 @@ export function programmingError(thrown: unknown): string | undefined {
     const all = errors.map(programmingError);
     return all.every((one) => one !== undefined) ? all[0] : undefined;
   }
-  const place = refusedHere(thrown);
-  if (place !== undefined) return elsewhereInWords(place);
   // `fetch` throws a TypeError for a connection that was refused, with the reason as its cause.
   if (OF_THE_LANGUAGE.has(name!)) return cause === undefined ? `${name}: ${firstLine(thrown)}` : undefined;
   const isOfAServer = [...OF_A_COMMAND, OF_A_SCRIPT].some((pattern) => pattern.test(message));

@@ -6,17 +6,34 @@
 import { subscribe } from 'node:diagnostics_channel';
 import { errorMonitor } from 'node:events';
 import type { Socket } from 'node:net';
+import type { Endpoint, TopologyDescription } from '../vocabulary/topology.js';
 
-/** `127.0.0.1:6379` where the error says that a connection to this host was refused. */
+/** `127.0.0.1:6379` where the error says that a connection to this host was refused, be it one of several. */
 export function refusedHere(error: unknown): string | undefined {
-  const { code, address, port } = (error ?? {}) as { code?: string; address?: string; port?: number };
+  const { code, address, port, errors } = (error ?? {}) as Partial<NodeJS.ErrnoException & AggregateError & Refusal>;
+  if (Array.isArray(errors)) return errors.map(refusedHere).find((place) => place !== undefined);
   if (code !== 'ECONNREFUSED' || typeof address !== 'string') return undefined;
   return isThisHost(address) ? `${address.includes(':') ? `[${address}]` : address}:${port}` : undefined;
 }
 
+interface Refusal {
+  address: string;
+  port: number;
+}
+
+/** Whether a server of this topology is at the client's own host, as where an author tries a client by hand. */
+export function isServedHere(topology: TopologyDescription): boolean {
+  const {
+    node,
+    nodes = [],
+    sentinels = [],
+  } = topology as { node?: Endpoint; nodes?: Endpoint[]; sentinels?: Endpoint[] };
+  return [...(node ? [node] : []), ...nodes, ...sentinels].some(({ host }) => isThisHost(host) || host === 'localhost');
+}
+
 /** For the lock's author, in one line. */
 export function elsewhereInWords(place: string): string {
-  return `it connects to ${place}, where no server of the run is: take the client of topology.redis(), or the addresses in topology.nodes`;
+  return `it connects to ${place}, where no server of the run is: take the client of topology.redis(), or the addresses in topology.description`;
 }
 
 /**
@@ -34,8 +51,7 @@ export function watchRefusals(isHere = isThisHost): () => string | undefined {
     });
     // A listener for `error` would keep alive a process that nobody listens for.
     socket.on(errorMonitor as unknown as 'error', (error: unknown) => {
-      const errors = (error as { errors?: unknown[] } | undefined)?.errors ?? [error];
-      first ??= errors.map(refusedHere).find((place) => place !== undefined);
+      first ??= refusedHere(error);
     });
   });
   return () => (isReached ? undefined : first);

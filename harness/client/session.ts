@@ -22,7 +22,7 @@ import type { Endpoint, TopologyDescription } from '../vocabulary/topology.js';
 import { type CommandLog, grantSentNs, type OpCommands } from './command-log.js';
 import { BadLockError } from './load-lock.js';
 import { type CallOutcome, callOutcome, firstLine, type Settled } from './outcome.js';
-import { elsewhereInWords } from './refused-elsewhere.js';
+import { elsewhereInWords, isServedHere, refusedHere } from './refused-elsewhere.js';
 import type { ResourceConnection } from './resource-connection.js';
 import { bugThrown, handshakeReason, notConnected, unknownHold, whatIsWrongWith } from './session-reasons.js';
 import type { LockNotices } from './topology-access.js';
@@ -83,6 +83,8 @@ export class Session {
   #connected: { client: LockClient; options: ClientOptions } | undefined;
   #resource: ResourceConnection | undefined;
   #initialised = false;
+  /** A server of the topology is at this process's own host: a connection that is refused there says nothing. */
+  #isServedHere = false;
   /** Some acquire returned: the lock reaches its servers. */
   #hasAnswered = false;
   readonly #held = new Map<number, HeldLock>();
@@ -135,6 +137,7 @@ export class Session {
   async #init({ topology, options }: Extract<Request, { op: 'init' }>): Promise<Answer> {
     if (this.#initialised) return { type: 'fail', reason: 'init came twice' };
     this.#initialised = true;
+    this.#isServedHere = isServedHere(topology);
     const { access, loadLock } = this.#ports;
     try {
       const lock = await loadLock();
@@ -159,8 +162,17 @@ export class Session {
       if (lock.keys) value.keys = [...lock.keys];
       return { type: 'ok', value };
     } catch (error) {
+      const elsewhere = this.#connectsElsewhere(error);
+      if (elsewhere !== undefined)
+        return { type: 'fail', reason: handshakeReason(new BadLockError(elsewhere), undefined) };
       return { type: 'fail', reason: handshakeReason(error, this.#ports.thrownAt(error)) };
     }
+  }
+
+  /** What to say of a connection that was refused where no server of the run is; undefined: that was not it. */
+  #connectsElsewhere(threw: unknown): string | undefined {
+    const place = this.#isServedHere ? undefined : refusedHere(threw);
+    return place === undefined ? undefined : elsewhereInWords(place);
   }
 
   async #acquire(request: Extract<Request, { op: 'acquire' }>): Promise<Answer> {
@@ -250,7 +262,7 @@ export class Session {
   /** As `promise`, or rejects where that is not settled in a while and a connection was refused where no server of the run is. */
   #unlessElsewhere<T>(promise: Promise<T>): Promise<T> {
     const { after, refusedElsewhere } = this.#ports;
-    if (!refusedElsewhere) return promise;
+    if (!refusedElsewhere || this.#isServedHere) return promise;
     return new Promise((resolve, reject) => {
       const look = () => {
         const place = refusedElsewhere();
@@ -317,7 +329,7 @@ export class Session {
       settled = { returned };
     } catch (threw) {
       ended = nowNs();
-      settled = { threw, bug: bugThrown(threw, this.#ports.thrownAt) };
+      settled = { threw, bug: bugThrown(threw, this.#ports.thrownAt) ?? this.#connectsElsewhere(threw) };
     } finally {
       log.end(commands);
       this.#running.delete(running);
