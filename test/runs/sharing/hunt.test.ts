@@ -116,8 +116,8 @@ test('a race is found, shrunk, kept with its report, and comes out again', async
   expect(readResults(place)!.violations[0]!.class).toBe('exclusion');
   expect(readFileSync(join(place, 'report.html'), 'utf8')).toContain('<h4>Message by message</h4>');
   // Which of its messages was late, the reply to its GET or its DEL, is the schedule's affair.
-  expect(output).toMatch(/^ +\d\.\d{6} c\d → r1 {2}DEL lock:0( |$)/m);
-  expect(output).toMatch(/^ +\d\.\d{6} (c\d → r1|r1 → c\d) {2}.*\[[\d.]+ ms on its way\]$/m);
+  expect(output).toMatch(/^ +[\d,]+\.\d+ c\d → r1 {2}DEL lock:0( |$)/m);
+  expect(output).toMatch(/^ +[\d,]+\.\d+ (c\d → r1|r1 → c\d) {2}.*\[[\d.]+ ms on its way\]$/m);
   expect(lines(join(place, 'messages.txt')).filter((line) => / r1 → c\d {2}OK$/.test(line)).length).toBeGreaterThan(2);
 
   const replay = start([place], { command: 'replay' });

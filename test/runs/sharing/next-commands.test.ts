@@ -102,7 +102,11 @@ it.concurrent('all that a campaign prints, of runs and of hunts', async () => {
   await allTyped(commandsOf(runs.output, join(project, 'my runs')), project, ['run 1', 'check 1']);
   const hunts = await typed(`${TOOL} campaign --hunt --runs 2 ${asked} --out 'my hunts'`, project);
   expect(hunts.status, hunts.output).toBe(1);
-  await allTyped(commandsOf(hunts.output, join(project, 'my hunts')), project, ['replay 1', 'replay 1', 'check 1']);
+  // Of each finding; how many two schedules of a drawn seed have is a matter of chance.
+  const [, folder] = /^Report: (.*)\/report\.html$/m.exec(hunts.output)!;
+  const found = readdirSync(join(folder!, 'known')).filter((name) => name.endsWith('.json'));
+  const ends = found.flatMap(() => ['replay 1', 'replay 1', 'check 1']);
+  await allTyped(commandsOf(hunts.output, join(project, 'my hunts')), project, ends);
 });
 
 it.concurrent('all that the runs of a matrix print', { tags: ['night'] }, () =>
@@ -199,7 +203,7 @@ it('a hunt of a lock in a file prints the replay of what it found, which is the 
   // Another course of events.
   writeFileSync(join(project, 'node_modules/a-package/index.js'), "export const asked = 'pttl';\n");
   const mended = await typed(replay!, project);
-  expect(mended.output).toMatch(/^found again, another course of events from \d\.\d{6} s on: exclusion: /);
+  expect(mended.output).toMatch(/^found again, another course of events from [\d,]+\.\d+ ms on: exclusion: /);
   expect(mended.output).toMatch(
     /\n {2}then: c\d → r1 "\*2 \$3 get \$6 lock:0", sent at .*\n {2}now: {2}c\d → r1 "\*2 \$4 pttl /,
   );
