@@ -20,6 +20,11 @@ import { parseArgs } from 'node:util';
 const TOOL = fileURLToPath(new URL('.', import.meta.url));
 const PROJECT = join(TOOL, '..', '..');
 const REPORT = join(TOOL, 'tmp', 'report.json');
+/** Files that are tried by the tests of who calls them, in another folder. */
+const CALLED_FROM = {
+  'checkers/linearizability/held.ts': 'checkers/exclusion',
+  'checkers/linearizability/decide-held.ts': 'checkers/exclusion',
+};
 /** Stryker wants it. */
 const NODE_MAJOR_MIN = 22;
 
@@ -73,12 +78,6 @@ function sourcesIn(folder) {
   const names = readdirSync(folder, { recursive: true }).filter((name) => name.endsWith('.ts'));
   return names.map((name) => join(folder, name)).sort();
 }
-
-/** Files that are tried by the tests of who calls them, in another folder. */
-const CALLED_FROM = {
-  'checkers/linearizability/held.ts': 'checkers/exclusion',
-  'checkers/linearizability/decide-held.ts': 'checkers/exclusion',
-};
 
 /** The folder of tests that mirrors the file's own, or the nearest above it, and that of its callers. */
 function testsOf(file) {
