@@ -22,6 +22,7 @@ const PROJECT = join(TOOL, '..', '..');
 const REPORT = join(TOOL, 'tmp', 'report.json');
 /** Files that are tried by the tests of who calls them, in another folder. */
 const CALLED_FROM = {
+  'checkers/worth/doubts.ts': ['checkers/exclusion', 'checkers/liveness', 'checkers/harm'],
   'checkers/linearizability/held.ts': 'checkers/exclusion',
   'checkers/linearizability/decide-held.ts': 'checkers/exclusion',
 };
