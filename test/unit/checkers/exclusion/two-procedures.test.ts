@@ -35,3 +35,24 @@ test.each(MODELS)('of any run of a lock of kind %o both say the same', (model) =
   // Agreeing about nothing would be cheap.
   expect(Math.min(seen.keys / 10, seen.broken)).toBeGreaterThan(cases(15));
 });
+
+// What these models promise beside exclusion is other checkers' business: the second procedure does not judge it.
+test.each([
+  [
+    'tokens that fall',
+    new Story()
+      .promised({ kind: 'fenced' })
+      .grant('c1', 1, { token: 2 })
+      .release('c1', 2)
+      .grant('c2', 3, { token: 1 })
+      .release('c2', 4),
+  ],
+  [
+    'more levels than were promised',
+    new Story().promised({ kind: 'reentrant', depth: 1 }).grant('c1', 1).grant('c1', 2).release('c1', 3),
+  ],
+])('of %s both say that exclusion held', (_, story) => {
+  const { second, verdict } = mutualExclusion.check(story.input());
+  expect(second).toMatchObject({ agreed: 1, disagreed: [], open: [] });
+  expect(verdict).toBe('valid');
+});
