@@ -7,7 +7,6 @@ export {
   allFaults,
   defaultFaults,
   defaultRole,
-  FAULT_GROUPS,
   type FaultRequest,
   needsOf,
   type ParsedRequests,

@@ -46,7 +46,7 @@ export interface ParsedRequests {
 }
 
 /** What `--nemesis` may say in place of a list. */
-export const FAULT_GROUPS: readonly string[] = ['none', 'default', 'all'];
+const FAULT_GROUPS: readonly string[] = ['none', 'default', 'all'];
 
 /** Parses `none`, `default`, `all`, or a list of `fault[:target]`. Throws PlanError. */
 export function parseNemesis(list: string, topology: PlanTopology, unavailable: Unavailable = {}): ParsedRequests {
@@ -160,8 +160,9 @@ export function kindOf(name: string, topology: PlanTopology): Struckable | undef
   return topology.clients.includes(name) ? 'client' : undefined;
 }
 
-export function unknownFault(name: string): string {
-  return `"${name}" is not a fault; ${insteadOf(name, Object.keys(faults), { list: 'list faults' })}`;
+/** `others`: what may stand there beside a fault. */
+export function unknownFault(name: string, others: readonly string[] = []): string {
+  return `"${name}" is not a fault; ${insteadOf(name, [...Object.keys(faults), ...others], { list: 'list faults' })}`;
 }
 
 /** Why a fault is not possible on this machine, with the remedy; undefined if it can. */
@@ -178,7 +179,7 @@ export function needsOf(plan: Plan): Set<Capability> {
 function parseItem(item: string, topology: PlanTopology, unavailable: Unavailable): FaultRequest {
   const [name = '', target, ...rest] = item.split(':');
   const fault = faults[name];
-  if (!fault || !Object.hasOwn(faults, name)) throw new PlanError(`--nemesis: ${unknownFault(name)}`);
+  if (!fault || !Object.hasOwn(faults, name)) throw new PlanError(`--nemesis: ${unknownFault(name, FAULT_GROUPS)}`);
   if (rest.length > 0) throw new PlanError(`--nemesis: "${item}" is not of the form fault:target`);
   const unfit = fault.unfit(topology);
   if (unfit) throw new PlanError(`--nemesis: ${name} makes no sense here: ${unfit}`);

@@ -1,10 +1,9 @@
 /** What is known of a deployment before anything is started: which locks make sense on it, and what plans see of it. */
-import { insteadOf } from '../../harness/record/schemas/names.js';
 import { clientSlot } from '../../harness/run/run.js';
 import type { TopologyKind, TopologyOptions } from '../../harness/vocabulary/topology.js';
 import { externalLock } from '../../lock-impl/external/index.js';
 import { builtinLock } from '../../lock-impl/index.js';
-import { FAULT_GROUPS, faults, type PlanTopology, parseNemesis } from '../../nemesis/index.js';
+import type { PlanTopology } from '../../nemesis/index.js';
 import { UsageError } from '../common/errors.js';
 
 /** Throws where the lock is known to make no sense on the topology. */
@@ -22,18 +21,6 @@ export function fitsTopology(lockName: string, kind: TopologyKind): boolean {
 /** Absent: it is not built in. */
 export function topologiesOf(lockName: string): readonly string[] | undefined {
   return (builtinLock(lockName) ?? externalLock(lockName))?.topologies;
-}
-
-/** Throws one line where `--nemesis` names what no fault is called, or what makes no sense there. */
-export function mustBeFaults(list: string, topology: PlanTopology): void {
-  const known = [...Object.keys(faults), ...FAULT_GROUPS];
-  const named = list.split(',').map((item) => item.split(':')[0]!.trim());
-  const unknown = named.find((name) => !known.includes(name));
-  if (unknown !== undefined)
-    throw new UsageError(
-      `--nemesis: "${unknown}" is not a fault; ${insteadOf(unknown, known, { list: 'list faults' })}`,
-    );
-  parseNemesis(list, topology);
 }
 
 /** The deployment as plans see it. */

@@ -1,11 +1,12 @@
 /** `run`: flags become what is asked for, what is asked for a request and a plan, and those a folder that is carried out. */
 import { randomInt } from 'node:crypto';
+import { parseNemesis } from '../../nemesis/index.js';
 import { UsageError } from '../common/errors.js';
 import { saying, sayingOnce } from '../common/say.js';
 import { type AskedRun, askRun, askRunOn, type Invocation } from './ask-run.js';
 import { type Configured, withConfig } from './config-file.js';
 import { decideRun } from './decide-run.js';
-import { mustBeFaults, planTopology } from './deployment.js';
+import { planTopology } from './deployment.js';
 import { addRunFlags, askSeries, type RunFlags, SEEDS } from './flags.js';
 import { mustBeAtHand, mustBeLock } from './lock-at-hand.js';
 import { askMachine } from './machine-flags.js';
@@ -27,7 +28,7 @@ export async function runCommand({ flags, invocation, origin }: ConfiguredRun): 
   const { kind, faults, settings } = askRun(flags, invocation);
   mustBeLock(settings.lock);
   await mustBeAtHand(settings.lock, invocation.cwd);
-  if ('nemesis' in faults) mustBeFaults(faults.nemesis, planTopology(kind, settings.topologyOptions, settings.clients));
+  if ('nemesis' in faults) parseNemesis(faults.nemesis, planTopology(kind, settings.topologyOptions, settings.clients));
   const series = askSeries(flags, invocation.cwd);
   if (series.shard) checkShard(flags);
   const say = saying(series);

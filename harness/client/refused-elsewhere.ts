@@ -1,14 +1,14 @@
 /**
  * Connections of this process that were refused where no server of a run ever is: at the client's own host. A lock that connects to
  * localhost:6379 instead of the topology that it is given is the most usual mistake of a first adapter, and its client library may
- * try again for ever without a word.
+ * retry without a word and without end.
  */
 import { subscribe } from 'node:diagnostics_channel';
 import { errorMonitor } from 'node:events';
 import type { Socket } from 'node:net';
 import type { Endpoint, TopologyDescription } from '../vocabulary/topology.js';
 
-/** `127.0.0.1:6379` where the error says that a connection to this host was refused, be it one of several. */
+/** `127.0.0.1:6379` where the error says that a connection to this host was refused, whether alone or as one of several. */
 export function refusedHere(error: unknown): string | undefined {
   const { code, address, port, errors } = (error ?? {}) as Partial<NodeJS.ErrnoException & AggregateError & Refusal>;
   if (Array.isArray(errors)) return errors.map(refusedHere).find((place) => place !== undefined);

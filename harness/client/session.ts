@@ -169,9 +169,9 @@ export class Session {
     }
   }
 
-  /** What to say of a connection that was refused where no server of the run is; undefined: that was not it. */
+  /** What to say of a connection that was refused where no server of the run is; undefined: that was not it, or some acquire returned. */
   #connectsElsewhere(threw: unknown): string | undefined {
-    const place = this.#isServedHere ? undefined : refusedHere(threw);
+    const place = this.#isServedHere || this.#hasAnswered ? undefined : refusedHere(threw);
     return place === undefined ? undefined : elsewhereInWords(place);
   }
 

@@ -434,43 +434,24 @@ function packagesFor(kind: Kind, lock: LockOf): Record<string, string> {
 
 /** What the compiler says of the files that init wrote. The lock beside them is its author's (redlock 5 has types that it hides). */
 function typeErrors(folder: string): string {
-  const settings = [
-    '--noEmit',
-    '--strict',
-    '--module',
-    'nodenext',
-    '--target',
-    'es2022',
-    '--types',
-    'node',
-    '--skipLibCheck',
-  ];
-  const files = ['lock-torture/lock.ts', 'lock-torture/lock.test.ts', 'lock-torture.config.ts'];
-  const tsc = join(ROOT, 'node_modules/.bin/tsc');
-  return spawnSync(tsc, [...settings, ...files], { cwd: folder, encoding: 'utf8' })
-    .stdout.split('\n')
+  return compilerOn(folder, 'lock-torture/lock.ts', 'lock-torture/lock.test.ts', 'lock-torture.config.ts')
+    .split('\n')
     .filter((line) => line.startsWith('lock-torture'))
     .join('\n');
 }
 
+/** What a strict compiler prints of these files. */
+function compilerOn(folder: string, ...files: string[]): string {
+  const settings = '--noEmit --strict --module nodenext --target es2022 --types node --skipLibCheck'.split(' ');
+  const tsc = join(ROOT, 'node_modules/.bin/tsc');
+  return spawnSync(tsc, [...settings, ...files], { cwd: folder, encoding: 'utf8' }).stdout;
+}
+
 describe('the example for vitest', () => {
   it('has types', () => {
-    const settings = [
-      '--noEmit',
-      '--strict',
-      '--module',
-      'nodenext',
-      '--target',
-      'es2022',
-      '--types',
-      'node',
-      '--skipLibCheck',
-    ];
     const example = exampleFor('vitest');
     symlinkSync(join(ROOT, 'node_modules/@types'), join(example, 'node_modules/@types'));
-    const tsc = join(ROOT, 'node_modules/.bin/tsc');
-    const { stdout } = spawnSync(tsc, [...settings, 'locks.test.ts', 'my-lock.ts'], { cwd: example, encoding: 'utf8' });
-    expect(stdout).toBe('');
+    expect(compilerOn(example, 'locks.test.ts', 'my-lock.ts')).toBe('');
   });
 });
 

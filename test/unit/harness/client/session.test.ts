@@ -5,7 +5,10 @@ import type { LockNotices } from '../../../../harness/client/topology-access.js'
 import type { LockClient, TopologyAccess } from '../../../../harness/vocabulary/lock.js';
 
 /** A client whose lock is `lock`; `said` tells what left it in order: lines of the protocol, commands, and stops. */
-async function connected(lock: (notices: LockNotices, send: (command: string) => void) => LockClient) {
+async function connected(
+  lock: (notices: LockNotices, send: (command: string) => void) => LockClient,
+  withReasons = false,
+) {
   const said: string[] = [];
   let goOn: () => void = () => {};
   let told: LockNotices;
@@ -20,7 +23,14 @@ async function connected(lock: (notices: LockNotices, send: (command: string) =>
         goOn = resolve;
       });
     },
-    write: async (line) => void said.push('name' in line ? `at ${line.name}` : `${line.type}`),
+    write: async (line) =>
+      void said.push(
+        'name' in line
+          ? `at ${line.name}`
+          : 'reason' in line && withReasons
+            ? `${line.type}: ${line.reason}`
+            : `${line.type}`,
+      ),
     log: new CommandLog(),
     loadLock: async () => ({ name: 'fake', connect: async () => lock(told, (command) => void said.push(command)) }),
     access: (_topology, _options, notices) => {
@@ -128,4 +138,25 @@ test.each([
   for (const look of [...timers]) look();
   await settled();
   expect(said.map((line) => line.split(', ')[0])).toEqual(told);
+});
+
+test.each([
+  ['before any acquire returned is told as the mistake that it is', false, 'info: bug: it connects to 127.0.0.1:6379'],
+  ['later is an outcome like any other', true, 'info: connect ECONNREFUSED 127.0.0.1:6379'],
+])('a refused connection to its own host %s', async (_, hasAnswered, told) => {
+  const refusal = Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:6379'), {
+    ...{ code: 'ECONNREFUSED', address: '127.0.0.1', port: 6379 },
+  });
+  let tries = 0;
+  const { session, said } = await connected(
+    () => ({
+      acquire: () => (hasAnswered && tries++ === 0 ? Promise.resolve(null) : Promise.reject(refusal)),
+    }),
+    true,
+  );
+  const asked = { op: 'acquire', key: 'lock:0', leaseMs: 1_000, waitMs: 0 } as const;
+  if (hasAnswered) await session.handle({ id: 1, ...asked } as never);
+  said.length = 0;
+  await session.handle({ id: 2, ...asked } as never);
+  expect(said.map((line) => line.split(', ')[0])).toEqual([told]);
 });
