@@ -109,7 +109,8 @@ function whyInstall() {
   const wanted = packagesStamp();
   const installed = readIfThere(INSTALLED_STAMP);
   if (installed === wanted) return undefined;
-  if (installed === undefined && installedByHand()) {
+  // Also where a branch asks for other packages, and all of them are there: folders of several branches may share one node_modules.
+  if ((installed === undefined || platformOf(installed) === platformOf(wanted)) && allInstalled()) {
     writeFileSync(INSTALLED_STAMP, wanted);
     return undefined;
   }
@@ -123,8 +124,12 @@ function packagesStamp() {
   return `${createHash('sha256').update(lock).digest('hex')} ${process.platform} ${process.arch}\n`;
 }
 
-/** Whether somebody ran npm already: its record then names every package of the lockfile in the same version. */
-function installedByHand() {
+function platformOf(stamp) {
+  return stamp.slice(stamp.indexOf(' '));
+}
+
+/** Whether npm's record of what it installed names every package of the lockfile in the same version. */
+function allInstalled() {
   const record = readIfThere(NPM_RECORD);
   if (record === undefined) return false;
   const installed = JSON.parse(record).packages;

@@ -80,6 +80,12 @@ afterEach(() => {
   rmSync(project, { recursive: true, force: true, maxRetries: 5 });
 });
 
+/** What package-lock.json names is not what is installed. */
+function askForAnotherVersion(): void {
+  for (const path of ['package-lock.json', 'compiler/package.json'])
+    write(path, readFileSync(join(project, path), 'utf8').replace('1.0.0', '1.0.1'));
+}
+
 function write(path: string, content: unknown): void {
   mkdirSync(dirname(join(project, path)), { recursive: true });
   writeFileSync(join(project, path), typeof content === 'string' ? content : JSON.stringify(content));
@@ -204,10 +210,16 @@ describe('set-up', () => {
 
   it('installs again when the lockfile changed or node_modules is gone', async () => {
     await setUp();
-    write('package-lock.json', `${readFileSync(join(project, 'package-lock.json'), 'utf8')}\n`);
+    askForAnotherVersion();
     expect((await setUp()).said).toContain('installing packages (package-lock.json has changed)…');
     rmSync(join(project, 'node_modules'), { recursive: true });
     expect(await setUp()).toEqual({ exitCode: 0, said: INSTALLING });
+  });
+
+  it('does not install where the lockfile changed and asks for nothing that is not there', async () => {
+    await setUp();
+    write('package-lock.json', `${readFileSync(join(project, 'package-lock.json'), 'utf8')}\n`);
+    expect(await setUp()).toEqual({ exitCode: 0, said: CHANGED });
   });
 
   it('checks types of what has changed, not of what was cloned', async () => {
@@ -288,7 +300,7 @@ describe('kill -9', () => {
 
   it('while installing also ends npm, and the next start installs everything', async () => {
     await setUp();
-    write('package-lock.json', `${readFileSync(join(project, 'package-lock.json'), 'utf8')}\n`);
+    askForAnotherVersion();
     // An npm that is killed when it has removed a package and not yet anything else.
     const tools = join(project, 'tools');
     const pidFile = join(project, 'npm-pid');
