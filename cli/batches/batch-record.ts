@@ -1,8 +1,8 @@
 /** What commands that make many runs leave and say: a folder beside the runs with a table, kept as the runs end, and a line each. */
 import { join } from 'node:path';
-import { createRunFolder, writeJson, writeWhole } from '../../harness/record/store.js';
+import { writeJson, writeWhole } from '../../harness/record/store.js';
 import { type Sheet, sheetMarkdown, sheetPage } from '../../reports/index.js';
-import { freshId } from '../common/ids.js';
+import { createFreshFolder } from '../common/ids.js';
 import type { WorkShard } from '../common/values.js';
 
 /** What is known of a batch so far. */
@@ -37,8 +37,7 @@ export function recordBatch<Summary extends BatchSummary>(
   summarise: () => Summary,
   sheetOf: (summary: Summary, id: string) => Sheet,
 ): BatchRecord {
-  const id = freshId(name);
-  const folder = createRunFolder(base, id);
+  const { id, folder } = createFreshFolder(base, name);
   const print = (text: string) => process.stdout.write(`${text}\n`);
   const write = () => {
     const summary = summarise();

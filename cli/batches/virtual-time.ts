@@ -5,9 +5,9 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type PrivateFolder, temporaryFolder } from '../../harness/machine/private-folder.js';
-import { createRunFolder, linkLatest } from '../../harness/record/store.js';
+import { linkLatest } from '../../harness/record/store.js';
 import type { RunConfig } from '../../harness/vocabulary/run.js';
-import { freshId } from '../common/ids.js';
+import { createFreshFolder } from '../common/ids.js';
 import { coresOfThisProcess, WorldProcess } from '../hunt/world-process.js';
 import { judgeRun } from '../judge/judge.js';
 import { putLoadedLock } from '../run/lock-module.js';
@@ -28,16 +28,17 @@ export class VirtualWorlds implements AsyncDisposable {
   /** Makes a run in virtual time. */
   readonly make: MakeRun = async ({ request, plan }, { machine, base, stop }): Promise<MadeRun> => {
     const { server: _, ...brought } = machine;
-    const runId = freshId(request.topology);
-    const startedAt = new Date().toISOString();
-    const config: RunConfig = { version: 2, runId, startedAt, ...request, ...brought, clientArgv: CLIENT_ARGV };
     let folder: string | undefined;
     let world: WorldProcess | undefined;
     let over = () => {};
     try {
       const lock = await this.moduleOf(request);
       if (stop.asked) return 'not-begun';
-      folder = createRunFolder(base, runId);
+      const made = createFreshFolder(base, request.topology);
+      folder = made.folder;
+      const runId = made.id;
+      const startedAt = new Date().toISOString();
+      const config: RunConfig = { version: 2, runId, startedAt, ...request, ...brought, clientArgv: CLIENT_ARGV };
       world = this.worldWith(lock, machine.simShim!);
       // It ends by itself, and soon.
       const ended = new Promise<void>((resolve) => {

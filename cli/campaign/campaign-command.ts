@@ -8,12 +8,12 @@ import { type Command, Option } from 'commander';
 import { exclusively } from '../../harness/machine/exclusively.js';
 import { firstWords } from '../../harness/record/facts/verdict-words.js';
 import { plural } from '../../harness/record/facts/words.js';
-import { createRunFolder, writeJson } from '../../harness/record/store.js';
+import { writeJson } from '../../harness/record/store.js';
 import type { Settings } from '../../harness/vocabulary/settings.js';
 import { type BatchOptions, type BatchRun, decideByFlags, runBatch } from '../batches/batch.js';
 import { addBatchFlags, type BatchFlags, batchOptions } from '../batches/batch-flags.js';
 import { UsageError } from '../common/errors.js';
-import { freshId } from '../common/ids.js';
+import { createFreshFolder } from '../common/ids.js';
 import { saying } from '../common/say.js';
 import { tellStepSummary } from '../common/step-summary.js';
 import { positiveDurationMs, type WorkShard, wholeNumberIn } from '../common/values.js';
@@ -136,7 +136,7 @@ export async function campaignCommand(
   if (campaign.hunt) return huntCampaign(campaign, resumed, going, cwd);
   const stop = new StopRequests(true, () => [base, ...tries.map(({ base: one }) => one)].forEach(markCutShort));
   const options = { ...(await batchOptions(going, cwd, say)), stop };
-  const folder = resumed ?? createRunFolder(resolve(cwd, flags.out), freshId('campaign'));
+  const folder = resumed ?? createFreshFolder(resolve(cwd, flags.out), 'campaign').folder;
   const base = runsFolder(folder);
   // What was found in virtual time is tried again there.
   const tries = campaign.known
@@ -171,7 +171,7 @@ async function huntCampaign(
   cwd: string,
 ): Promise<number> {
   const say = saying(flags);
-  const folder = resumed ?? createRunFolder(resolve(cwd, flags.out), freshId('campaign'));
+  const folder = resumed ?? createFreshFolder(resolve(cwd, flags.out), 'campaign').folder;
   if (resumed === undefined) {
     if (flags.known !== undefined) takeKnown(campaign, resolve(cwd, flags.known), folder);
     writeJson(folder, CAMPAIGN, campaign);

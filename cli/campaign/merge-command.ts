@@ -45,7 +45,8 @@ export function mergeCommand(folders: readonly string[], { out, knownOk }: Merge
   const isPart = (folder: string) => isCampaign(folder) || partsKind(folder) !== undefined;
   const places = [...new Set(folders.flatMap((folder) => partsIn(resolve(cwd, folder), isPart)))];
   const target = resolve(cwd, out);
-  if (existsSync(target)) throw new UsageError(`--out ${out}: it is there already`);
+  const isThere = `--out ${out}: it is there already`;
+  if (existsSync(target)) throw new UsageError(isThere);
   const odd = places.find((place) => !isPart(place));
   if (odd !== undefined) throw new UsageError(`${odd}: ${existsSync(odd) ? NO_PART : 'there is no such folder'}`);
   // Before anything is written: parts that do not belong together leave nothing.
@@ -54,7 +55,7 @@ export function mergeCommand(folders: readonly string[], { out, knownOk }: Merge
     : undefined;
   const isHunt = campaigns?.some(({ campaign }) => campaign.hunt) === true;
   const tally = campaigns && !isHunt ? tallyOf(campaigns, knownOk) : undefined;
-  createRunFolder(resolve(target, '..'), basename(target));
+  if (createRunFolder(resolve(target, '..'), basename(target)) === undefined) throw new UsageError(isThere);
   const print = (text: string) => process.stdout.write(`${text}\n`);
   if (campaigns && isHunt) {
     const { exitStatus, text } = mergeHunts(target, campaigns, knownOk);

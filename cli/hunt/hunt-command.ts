@@ -5,11 +5,10 @@ import { basename, join, resolve } from 'node:path';
 import { ENOUGH_STRIKES, strengthOf } from '../../checkers/index.js';
 import { temporaryFolder } from '../../harness/machine/private-folder.js';
 import { listed } from '../../harness/record/facts/words.js';
-import { createRunFolder } from '../../harness/record/store.js';
 import type { RunConfig } from '../../harness/vocabulary/run.js';
 import type { RedisBinary } from '../../harness/vocabulary/topology.js';
 import type { FailOn } from '../../harness/vocabulary/verdict.js';
-import { freshId } from '../common/ids.js';
+import { createFreshFolder } from '../common/ids.js';
 import { LockLog, sayingPrinted } from '../common/lock-log.js';
 import { commandLine, huntUpTo, shownPath } from '../common/reproduce.js';
 import type { Invocation } from '../run/ask-run.js';
@@ -49,12 +48,10 @@ export async function huntCommand(typed: HuntFlags, invocation: Invocation): Pro
   const seconds = () => (performance.now() - beganMs) / 1e3;
   const budget = Budget.of(asked.forMs, () => performance.now());
   const base = resolve(where.cwd, flags.out);
-  const id = freshId(settings.topology);
-  const folder = join(base, id);
   // Not in the hunt's folder: one that is killed would leave it there.
   using scratch = temporaryFolder();
   const work = scratch.path;
-  createRunFolder(base, id);
+  const { id, folder } = createFreshFolder(base, settings.topology);
   const stop = new AbortController();
   const interrupted = () => stop.abort();
   process.once('SIGINT', interrupted).once('SIGTERM', interrupted).on('SIGHUP', interrupted);

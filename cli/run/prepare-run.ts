@@ -10,13 +10,13 @@ import { fileURLToPath } from 'node:url';
 import { externalProgram } from '../../harness/machine/external-project.js';
 import { PROJECT } from '../../harness/machine/project-files.js';
 import { cacheFolder } from '../../harness/machine/redis-binary.js';
-import { createRunFolder, linkLatest, writeJson } from '../../harness/record/store.js';
+import { linkLatest, writeJson } from '../../harness/record/store.js';
 import type { Plan } from '../../harness/vocabulary/faults.js';
 import type { RunConfig } from '../../harness/vocabulary/run.js';
 import { externalLock } from '../../lock-impl/external/index.js';
 import { builtinLock } from '../../lock-impl/index.js';
 import { UsageError } from '../common/errors.js';
-import { freshId } from '../common/ids.js';
+import { createFreshFolder } from '../common/ids.js';
 import type { Say } from '../common/say.js';
 import { BUNDLE } from './bundle.js';
 import { loadOnce } from './load-once.js';
@@ -81,8 +81,7 @@ export function createPreparer(machine: Machine, base: string, say: Say) {
   let kept: KeptLock | undefined;
   const { server: _, ...brought } = machine;
   return async (request: RunRequest, plan: Plan): Promise<PreparedRun> => {
-    const runId = freshId(request.topology);
-    const folder = createRunFolder(base, runId);
+    const { id: runId, folder } = createFreshFolder(base, request.topology);
     try {
       kept ??= await readLock(request, folder, machine, say);
       const config: RunConfig = {

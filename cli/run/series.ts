@@ -7,10 +7,10 @@
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { createRunFolder, linkLatest, writeJson, writeWhole } from '../../harness/record/store.js';
+import { linkLatest, writeJson, writeWhole } from '../../harness/record/store.js';
 import type { Results } from '../../harness/vocabulary/verdict.js';
 import { couldNotRun } from '../common/errors.js';
-import { freshId } from '../common/ids.js';
+import { createFreshFolder } from '../common/ids.js';
 import { tellStepSummary } from '../common/step-summary.js';
 import type { WorkShard } from '../common/values.js';
 import { openReport } from '../judge/open-report.js';
@@ -82,7 +82,7 @@ export async function runSeries(series: Series): Promise<number> {
   const summary = sumUp(ended);
   const shown = runToShow(rows);
   if (many && shown) linkLatest(shown.folder);
-  if (asked && file) tellStepSummary(file.path);
+  if (file?.path !== undefined) tellStepSummary(file.path);
   else if (shown) tellStepSummary(join(shown.folder, 'summary.md'));
   // Where nothing ran, the error has said it all.
   const told = json || rows.some(({ verdict }) => verdict !== 'could-not-run');
@@ -147,20 +147,21 @@ function isWhatWasLookedFor(row: SeriesRow, original: Original | undefined): boo
 }
 
 interface SummaryFile {
-  path: string;
+  /** Undefined: nothing was written yet. */
+  readonly path: string | undefined;
   write(summary: SeriesSummary): void;
 }
 
 /** In a folder beside the runs, made once there is something to write. */
 function summaryFile(base: string): SummaryFile {
-  const id = freshId('series');
-  const folder = join(base, id);
-  let made = false;
+  let made: ReturnType<typeof createFreshFolder> | undefined;
   return {
-    path: join(folder, 'summary.md'),
+    get path() {
+      return made && join(made.folder, 'summary.md');
+    },
     write(summary) {
-      if (!made) createRunFolder(base, id);
-      made = true;
+      made ??= createFreshFolder(base, 'series');
+      const { folder, id } = made;
       writeJson(folder, 'summary.json', summary);
       writeWhole(join(folder, 'summary.md'), summaryMarkdown(summary, id));
     },

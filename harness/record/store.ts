@@ -52,13 +52,14 @@ export function asStoreError(error: unknown): unknown {
   return trouble === undefined ? error : new StoreError(`${trouble} (${(error as Error).message}); ${DISK_REMEDY}`);
 }
 
-/** Creates `<base>/<id>/`; rejects if it exists. */
-export function createRunFolder(base: string, id: string): string {
+/** Creates `<base>/<id>/`, and gives its path; undefined if something of that name is there. Throws a StoreError. */
+export function createRunFolder(base: string, id: string): string | undefined {
   const folder = join(base, id);
   try {
     makeFolder(base);
     mkdirSync(folder);
   } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST' && existsSync(folder)) return undefined;
     throw new StoreError(`cannot create ${folder}: ${(error as Error).message}`);
   }
   return folder;

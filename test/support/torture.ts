@@ -83,7 +83,8 @@ export function start(
     errors += chunk;
   });
   const ended = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((done) => {
-    child.once('exit', (code, signal) => done({ code, signal }));
+    // Not at its exit: what it wrote last may be unread then.
+    child.once('close', (code, signal) => done({ code, signal }));
   });
   return { child, mark, out, output: () => output, errors: () => errors, ended };
 }
