@@ -9,7 +9,7 @@ import { worstViolationSvg } from './worst.js';
 
 export type { ReportInput } from './input.js';
 export { type RunRow, runRow, runsPage } from './runs.js';
-export { type Sheet, type SheetCell, sheetMarkdown, sheetPage } from './sheet.js';
+export { type Sheet, type SheetCell, sheetMarkdown, sheetPage, sheetState, sheetWords } from './sheet.js';
 export { closingSummary, jsonSummary, type SummaryInput } from './summary.js';
 export { wrapped } from './wrap.js';
 export { htmlReport, junitXml, markdownSummary, messagesText, plainMarkdown };

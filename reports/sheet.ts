@@ -12,7 +12,7 @@ export interface Sheet {
   title: string;
   /** Everything came out as it must; `unknown`: nothing came out otherwise, but not everything came out. */
   state: 'good' | 'bad' | 'unknown';
-  /** Its first words; absent: GOOD, NOT GOOD or CANNOT TELL. */
+  /** Its first words; absent: AS EXPECTED, NOT AS EXPECTED or CANNOT TELL. */
   words?: string;
   headline: string;
   /** Where a run's folder is, as the page links to it; absent: beside the page's own. */
@@ -20,7 +20,23 @@ export interface Sheet {
   tables: readonly { title: string; columns: readonly string[]; rows: readonly (readonly SheetCell[])[] }[];
 }
 
-const STATES = { good: ['held', 'GOOD'], bad: ['violated', 'NOT GOOD'], unknown: ['unknown', 'CANNOT TELL'] } as const;
+const STATES = {
+  good: ['held', 'AS EXPECTED'],
+  bad: ['violated', 'NOT AS EXPECTED'],
+  unknown: ['unknown', 'CANNOT TELL'],
+} as const;
+
+/** What many runs came to, by the exit status of their command. */
+export function sheetState(exitStatus: 0 | 1 | 2 | 3): Sheet['state'] {
+  if (exitStatus === 0) return 'good';
+  return exitStatus === 2 ? 'unknown' : 'bad';
+}
+
+/** The same in the words that a sheet of it begins with. */
+export function sheetWords(exitStatus: 0 | 1 | 2 | 3): string {
+  return STATES[sheetState(exitStatus)][1];
+}
+
 const LONGEST_CELL = 600;
 
 /** `<name>.html` in a folder beside the runs' own. */

@@ -1,7 +1,7 @@
 /** What commands that make many runs leave and say: a folder beside the runs with a table, kept as the runs end, and a line each. */
 import { join } from 'node:path';
 import { writeJson, writeWhole } from '../../harness/record/store.js';
-import { type Sheet, sheetMarkdown, sheetPage } from '../../reports/index.js';
+import { type Sheet, sheetMarkdown, sheetPage, sheetWords } from '../../reports/index.js';
 import { createFreshFolder } from '../common/ids.js';
 import type { WorkShard } from '../common/values.js';
 
@@ -56,10 +56,9 @@ export function recordBatch<Summary extends BatchSummary>(
     end(troubles = []) {
       const summary = write();
       const { exitStatus } = summary;
-      const word = exitStatus === 0 ? 'GOOD' : 'NOT GOOD';
       const text = [
         '',
-        `${word} (exit status ${exitStatus}): ${batchHeadline(summary)}`,
+        `${sheetWords(exitStatus)} (exit status ${exitStatus}): ${batchHeadline(summary)}`,
         ...troubles,
         `Table: ${join(folder, `${name}.html`)}`,
       ];

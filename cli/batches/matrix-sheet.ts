@@ -1,5 +1,5 @@
 /** What cells of the matrix come to together: a summary, and the tables of its page. */
-import type { Sheet, SheetCell } from '../../reports/index.js';
+import { type Sheet, type SheetCell, sheetState } from '../../reports/index.js';
 import type { WorkShard } from '../common/values.js';
 import { type CellRow, safeWords } from './matrix-cells.js';
 import { byServer, sideBySide } from './servers.js';
@@ -43,7 +43,7 @@ export function matrixSummary(rows: readonly CellRow[], planned: number): Summar
 export function matrixSheet({ rows, exitStatus, headline }: Summary, id: string): Sheet {
   return {
     title: `matrix ${id}`,
-    state: exitStatus === 0 ? 'good' : exitStatus === 2 ? 'unknown' : 'bad',
+    state: sheetState(exitStatus),
     headline,
     tables: [
       ...sideBySide(rows, 'cell', ({ cell }) => cell, cameOutCell),

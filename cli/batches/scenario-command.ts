@@ -6,7 +6,7 @@ import { readPlayTrouble } from '../../harness/record/store.js';
 import { topologiesOfService } from '../../harness/topologies/index.js';
 import type { Results } from '../../harness/vocabulary/verdict.js';
 import type { Scenario } from '../../harness/vocabulary/workload.js';
-import type { Sheet, SheetCell } from '../../reports/index.js';
+import { type Sheet, type SheetCell, sheetState } from '../../reports/index.js';
 import { scenarios } from '../../scenarios/index.js';
 import { UsageError } from '../common/errors.js';
 import { saying } from '../common/say.js';
@@ -238,7 +238,7 @@ export function scenariosSheet(summary: ReturnType<typeof scenariosSummary>, id:
   const { rows, exitStatus } = summary;
   return {
     title: `scenarios ${id}`,
-    state: exitStatus === 0 ? 'good' : exitStatus === 2 ? 'unknown' : 'bad',
+    state: sheetState(exitStatus),
     headline: batchHeadline(summary),
     tables: [
       ...sideBySide(rows, 'scenario', ({ scenario }) => scenario, wentCell),

@@ -1,5 +1,5 @@
 /** What a self-test says: a line for each run as it ends, a table at the end, and the same as a page. */
-import type { Sheet, SheetCell } from '../../reports/index.js';
+import { type Sheet, type SheetCell, sheetState } from '../../reports/index.js';
 import { batchHeadline } from './batch-record.js';
 import { type SelftestRow, statusOf, type TrialResult } from './selftest-jobs.js';
 
@@ -79,7 +79,7 @@ export function selftestSheet(summary: SelftestSummary, id: string): Sheet {
   });
   return {
     title: `self-test ${id}`,
-    state: summary.exitStatus === 0 ? 'good' : summary.exitStatus === 2 ? 'unknown' : 'bad',
+    state: sheetState(summary.exitStatus),
     headline: batchHeadline(summary),
     tables: [
       {

@@ -3,6 +3,7 @@ import { existsSync, rmSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { createRunFolder } from '../../harness/record/store.js';
+import { sheetWords } from '../../reports/index.js';
 import { mergeBatches, partsIn, partsKind } from '../batches/merge-batches.js';
 import { UsageError } from '../common/errors.js';
 import { slugOf } from '../run/known.js';
@@ -69,8 +70,7 @@ export function mergeCommand(folders: readonly string[], { out, knownOk }: Merge
   }
   try {
     const { exitStatus, headline, report } = mergeBatches(places, target);
-    const word = exitStatus === 0 ? 'GOOD' : 'NOT GOOD';
-    print(`\n${word} (exit status ${exitStatus}): ${headline}\nReport: ${target}/${report}`);
+    print(`\n${sheetWords(exitStatus)} (exit status ${exitStatus}): ${headline}\nReport: ${target}/${report}`);
     return exitStatus;
   } catch (error) {
     rmSync(target, { recursive: true, force: true });

@@ -20,7 +20,7 @@ const SHEET: Sheet = {
 
 test('the page says the verdict first, leads to the reports of the runs, and escapes what locks say', () => {
   const page = sheetPage(SHEET);
-  expect(page).toContain('<h1>NOT GOOD <span>self-test of today</span></h1>');
+  expect(page).toContain('<h1>NOT AS EXPECTED <span>self-test of today</span></h1>');
   expect(page).toContain('<a href="../2026-11-22T01-00-00-single-1234/report.html">broken/two</a>');
   expect(page).toContain('<span class="state bad">MISSED</span>');
   expect(page).not.toContain('<img');
@@ -40,7 +40,7 @@ test('has first words of its own where it is given them', () => {
 
 test('as Markdown, a cell stays a cell and markup is text', () => {
   const text = sheetMarkdown(SHEET);
-  expect(text).toContain('**NOT GOOD**: 1 of 2 canaries caught');
+  expect(text).toContain('**NOT AS EXPECTED**: 1 of 2 canaries caught');
   expect(text).toContain('[broken/two](../2026-11-22T01-00-00-single-1234/report.html)');
   expect(text).toContain('&lt;img src=x onerror="alert(1)"&gt; a \\| b');
 });
