@@ -72,6 +72,31 @@ describe('too little', () => {
     ]);
   });
 
+  it('what the harness missed before the first phase or after healing began is not missed', () => {
+    const phases = (until: number, ...stalls: [at: number, ms: number][]) => {
+      const story = turns(12)
+        .event(1, { type: 'phase', phase: 'warm-up' })
+        .event(5, { type: 'phase', phase: 'torture' });
+      story.event(until, { type: 'phase', phase: 'heal' }).event(until + 60, { type: 'phase', phase: 'recovery' });
+      for (const [at, ms] of stalls) story.disturbed(at, 'harness-stall', ms);
+      return judged(story).notes;
+    };
+    expect(phases(11, [0, 1_500])).toEqual([]);
+    expect(phases(11, [0.5, 1_600])).toEqual(['the harness stood still for 1.1 s of 10 s, from 1.000 s on']);
+    expect(phases(11, [0.5, 400], [4, 1_600])).toEqual(['the harness stood still for 1.6 s of 10 s, from 4.000 s on']);
+    expect(phases(11, [10, 30_000])).toEqual(['the harness stood still for 1 s of 10 s, from 10.000 s on']);
+    expect(phases(11, [10.5, 30_000], [20, 9_000])).toEqual([]);
+    // A step of the wall clock is another thing.
+    const stepped = turns(12).disturbed(4, 'wall-clock-step', 9_000);
+    expect(judged(stepped).notes).toEqual([]);
+    // Two of a hundred are told of a long run, and less is not.
+    expect(phases(101, [4, 2_000])).toEqual(['the harness stood still for 2 s of 1 min 40 s, from 4.000 s on']);
+    expect(phases(102, [4, 2_000])).toEqual([]);
+    // A quarter may be missed.
+    expect(phases(11, [4, 2_500])).toEqual(['the harness stood still for 2.5 s of 10 s, from 4.000 s on']);
+    expect(phases(11, [4, 2_501])[0]).toMatch(/proves nothing$/);
+  });
+
   it('nor does a lock that no other client wanted', () => {
     const alone = new Story();
     for (let n = 0; n < 12; n++) alone.grant(n % 2 ? 'c1' : 'c2', n + 1).release(n % 2 ? 'c1' : 'c2', n + 1.5);
@@ -85,6 +110,18 @@ describe('too little', () => {
     expect(waited(first().grant('c2', 3, { sent: 2.1 }).release('c2', 4))).toBe(0);
     expect(waited(first().refused('c1', 1.2, 1.3))).toBe(0);
     expect(waited(first().refused('c2', 1.2, 1.3, 'fail', 'lock:1'))).toBe(0);
+    // Of what was never answered nobody knows whether it was tried.
+    const unanswered = first()
+      .acquire('c2', [1.5])
+      .acquire('c3', [1.5, 1.6], { type: 'info' })
+      .acquire('c3', [1.7, 1.8], { type: 'info' });
+    expect(judged(unanswered).stats).toMatchObject({ contendedTries: 2, acquiresInfo: 3, acquiresFail: 0 });
+    // A short hold of c1 after its long one, and one of c3 beside it, change nothing.
+    const beside = () => first().grant('c1', 1.2, { sent: 1.195 }).release('c1', 1.3);
+    expect(waited(beside().refused('c2', 1.9, 1.95))).toBe(1);
+    expect(waited(beside().refused('c1', 1.25, 1.28))).toBe(0);
+    // A hold that begins when the try has ended, or ends when it begins, was not in its way.
+    expect(waited(first().refused('c2', 0.5, 1))).toBe(0);
     // c2 holds a shorter time within c1's.
     expect(waited(first().grant('c2', 1.4, { sent: 1.395 }).release('c2', 1.5).refused('c1', 1.45, 1.46))).toBe(2);
   });
@@ -208,6 +245,36 @@ describe('faults', () => {
     expect(notes(story().sample(13.6, 'r2'))).toMatch(/no replica was seen to become primary/);
     expect(judged(story().sample(13.4, 'r2')).verdict).toBe('valid');
     expect(judged(struck(turns().planned('failover'), 'failover', 3.1, 3.5, ['r1'])).verdict).toBe('valid');
+    // Servers that were watched, but of which nobody asked what they are, may have been promoted.
+    const unasked = struck(turns().planned('any'), 'any', 3.1, 3.5, ['r1']).watch(1, 'r1');
+    unasked.fault(3.2, 0, 'any', 'phase', { effects: [{ kind: 'replaced', who: ['r1'], by: 'r2' }] });
+    expect(judged(unasked).verdict).toBe('valid');
+  });
+
+  it('one failover of two that were planned is enough, and one fault among others is asked for it', () => {
+    const two = () => {
+      const story = struck(
+        struck(turns().planned('any', 'any', 'pause'), 'any', 3.1, 3.5, ['r1']),
+        'any',
+        40,
+        40.5,
+        ['r1'],
+        1,
+      );
+      const replaced = {
+        effects: [
+          { kind: 'stopped' as const, who: ['r1'] },
+          { kind: 'replaced' as const, who: ['r1'], by: 'r2' },
+        ],
+      };
+      story.fault(3.2, 0, 'any', 'phase', replaced).fault(40.2, 1, 'any', 'phase', replaced);
+      struck(story, 'pause', 70, 71, ['c1'], 2);
+      return story.role(1, 'r1', 'primary').role(1, 'r2', 'replica');
+    };
+    expect(judged(two().role(4, 'r2', 'primary')).verdict).toBe('valid');
+    expect(notes(two())).toBe('a failover was planned and struck, but no replica was seen to become primary');
+    // Whoever was promoted by the third was promoted by no failover.
+    expect(notes(two().role(70.5, 'r2', 'primary'))).toMatch(/no replica was seen to become primary/);
   });
 });
 
