@@ -1,8 +1,5 @@
-/** `worst-violation.svg`: the drawing of the worst violation as a file of its own, for tickets and chats. */
-import { BEARINGS, bearingOf, blamedOn } from '../harness/record/facts/blame.js';
-import { BLAMES } from '../harness/record/schemas/blame.js';
-import { CLASSES } from '../harness/record/schemas/violation-class.js';
-import type { FailOn, Violation } from '../harness/vocabulary/verdict.js';
+/** `worst-violation.svg`: the drawing of the clearest violation as a file of its own, for tickets and chats. */
+import { groupsOf } from '../harness/record/facts/groups.js';
 import { closeUps } from './drawing/closeup.js';
 import { sharedDefinitions } from './drawing/definitions.js';
 import type { ReportInput } from './input.js';
@@ -11,33 +8,12 @@ import { linkTo } from './page/violations.js';
 import { stepsOf } from './story/steps.js';
 import { storyOf } from './story/story.js';
 
-/** Of those that are told first (`facts/classes.ts`) the gravest, and of these the longest; undefined where there is none. */
-export function worstOf(violations: readonly Violation[], failOn: readonly FailOn[]): number | undefined {
-  const ranks = violations.map((violation) => ({
-    bearing: BEARINGS.indexOf(bearingOf(violation, failOn)),
-    blame: BLAMES.indexOf(blamedOn(violation)),
-    gravity: CLASSES.indexOf(violation.class),
-    length: violation.untilNs - violation.fromNs,
-  }));
-  let worst: number | undefined;
-  ranks.forEach((rank, at) => {
-    const best = worst === undefined ? undefined : ranks[worst]!;
-    const worse =
-      best === undefined ||
-      (rank.bearing - best.bearing ||
-        rank.blame - best.blame ||
-        rank.gravity - best.gravity ||
-        best.length - rank.length) < 0;
-    if (worse) worst = at;
-  });
-  return worst;
-}
-
+/** Of the violation that the report shows first; undefined where there is none. */
 export function worstViolationSvg(input: ReportInput): string | undefined {
-  const at = worstOf(input.results.violations, input.config.failOn);
-  if (at === undefined) return undefined;
-  const violation = input.results.violations[at]!;
-  const mark = { number: at + 1, violation, href: linkTo(at + 1) };
+  const [gravest] = groupsOf(input.results.violations);
+  if (gravest === undefined) return undefined;
+  const { number, violation } = gravest.clearest;
+  const mark = { number, violation, href: linkTo(number) };
   const [closeUp] = closeUps(mark, storyOf(input), stepsOf(violation));
   // The page's own style, with its own background: an SVG in a dark viewer would be dark on dark.
   const style = `<style>${STYLE.source}svg{background:var(--page)}</style>`;

@@ -17,7 +17,7 @@ const WHAT_IS_IN: Record<string, string> = {
   'junit.xml': 'the same for CI',
   'ctrf.json': 'the same for CI, in the Common Test Report Format',
   'summary.md': 'the same as Markdown',
-  'worst-violation.svg': 'the drawing of the worst violation by itself',
+  'worst-violation.svg': 'the drawing of the clearest violation by itself',
 };
 
 export function repeatSection({ config, plan, results, again, ...rest }: ReportInput): Markup {

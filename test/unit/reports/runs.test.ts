@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { BlameName } from '../../../harness/vocabulary/verdict.js';
+import type { Violation } from '../../../harness/vocabulary/verdict.js';
 import { markdownSummary, reports } from '../../../reports/index.js';
 import { runRow, runsPage } from '../../../reports/runs.js';
-import { worstOf } from '../../../reports/worst.js';
 import { markupOf, tagsOf } from './reading.js';
 import { inputOf, plainSample, sampleConfig, sampleInput } from './sample.js';
 
@@ -81,16 +80,15 @@ describe('the summary in Markdown', () => {
 });
 
 describe('the worst violation', () => {
-  it('is the gravest that fails the run, and of those the longest', () => {
-    const { violations } = input.results;
-    expect(worstOf(violations, ['exclusion', 'stale'])).toBe(0);
-    expect(worstOf(violations, ['stale'])).toBe(2);
-    expect(worstOf([...violations].reverse(), ['exclusion'])).toBe(2);
-    const by = (on: BlameName) => ({ ...violations[2]!, blame: { on, theory: '' } });
-    expect(worstOf([...violations, by('lock')], ['exclusion', 'stale'])).toBe(3);
-    expect(worstOf([...violations, by('unexplained'), by('lock')], ['lock'])).toBe(4);
-    expect(worstOf([...violations, by('unexplained')], ['lock'])).toBe(3);
-    expect(worstOf([], ['exclusion'])).toBeUndefined();
+  it('is the one that the report shows first: of the first cause, the clearest', () => {
+    const [one] = input.results.violations;
+    const drawn = (violations: Violation[]) =>
+      /aria-label="([^"]*)"/.exec(
+        reports['worst-violation.svg']({ ...input, results: { ...input.results, violations } })!,
+      )![1];
+    const later = { ...one!, fromNs: one!.fromNs + 1e6, untilNs: one!.untilNs + 5e9 };
+    expect(drawn([one!, later])).toMatch(/^Violation 2,/);
+    expect(drawn([one!, { ...later, class: 'stale' }])).toMatch(/^Violation 1,/);
   });
 
   it('is a drawing of its own, and a run that held has none', () => {
