@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { FaultEffect } from '../../../harness/vocabulary/history.js';
-import { MemoryLedger } from '../../../nemesis/levers/memory.js';
-import { bothWays, oneWay } from '../../../nemesis/levers/network.js';
-import { FakeClock, type World, world } from './fakes.js';
+import type { FaultEffect } from '../../../../harness/vocabulary/history.js';
+import { MemoryLedger } from '../../../../nemesis/levers/memory.js';
+import { bothWays, oneWay } from '../../../../nemesis/levers/network.js';
+import { FakeClock, type World, world } from '../fakes.js';
 
 let w: World;
 beforeEach(() => {

@@ -1,7 +1,7 @@
 /** What a strike has done, undone as a whole. */
 import { describe, expect, it } from 'vitest';
-import { effectsBefore, InForce, LeftInForce } from '../../../nemesis/levers/in-force.js';
-import type { EffectSeen } from '../../../nemesis/levers/network.js';
+import { effectsBefore, InForce, LeftInForce } from '../../../../nemesis/levers/in-force.js';
+import type { EffectSeen } from '../../../../nemesis/levers/network.js';
 
 /** Something in force that notes its healing; `refuses`: how often its healing fails before it succeeds. */
 function grip(name: string, healed: string[], refuses = 0) {

@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { PlanStep } from '../../../harness/vocabulary/faults.js';
-import { faults } from '../../../nemesis/faults/index.js';
-import { NOTHING_ASKED } from '../../../nemesis/levers/link-shaper.js';
-import { combined } from '../../../nemesis/levers/links.js';
-import { bothWays, oneWay } from '../../../nemesis/levers/network.js';
-import { type FakeNode, type World, world } from './fakes.js';
+import type { PlanStep } from '../../../../harness/vocabulary/faults.js';
+import { faults } from '../../../../nemesis/faults/index.js';
+import { NOTHING_ASKED } from '../../../../nemesis/levers/link-shaper.js';
+import { combined } from '../../../../nemesis/levers/links.js';
+import { bothWays, oneWay } from '../../../../nemesis/levers/network.js';
+import { type FakeNode, type World, world } from '../fakes.js';
 
 let w: World;
 beforeEach(() => {

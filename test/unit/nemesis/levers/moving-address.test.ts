@@ -1,9 +1,9 @@
 /** Cuts in a deployment where an address moves between hosts: the receiver drops as well, whatever address was meant. */
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { ExecResult } from '../../../harness/vocabulary/host.js';
-import { createLevers } from '../../../nemesis/levers/index.js';
-import { bothWays, NetworkLever, oneWay } from '../../../nemesis/levers/network.js';
-import { FakeClock, FakeHost, world } from './fakes.js';
+import type { ExecResult } from '../../../../harness/vocabulary/host.js';
+import { createLevers } from '../../../../nemesis/levers/index.js';
+import { bothWays, NetworkLever, oneWay } from '../../../../nemesis/levers/network.js';
+import { FakeClock, FakeHost, world } from '../fakes.js';
 
 /** A host that also keeps routing rules. */
 class RuleHost extends FakeHost {
