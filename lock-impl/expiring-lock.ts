@@ -21,6 +21,8 @@ export interface Parts {
   stored?(owner: string): string;
   /** True if the lock was ours until now. */
   release(redis: Redis, key: string, owner: string, access: TopologyAccess): Promise<boolean>;
+  /** What its callers do of a try that granted nothing, or that they do not know of; absent: nothing. `owner`: of its last attempt. */
+  ungranted?(redis: Redis, key: string, owner: string): Promise<unknown>;
 }
 
 export function expiringLock(name: string, parts: Parts): LockDefinition {
@@ -30,8 +32,7 @@ export function expiringLock(name: string, parts: Parts): LockDefinition {
     async connect(access) {
       const redis = parts.clients ? (await clientsOf(access, parts.clients))[0]! : await access.redis();
       const { stored = (owner: string) => owner } = parts;
-      const attempt = async (key: string, leaseMs: number, beganNs: number): Promise<Attempt> => {
-        const owner = access.randomValue();
+      const attempt = async (key: string, owner: string, leaseMs: number, beganNs: number): Promise<Attempt> => {
         const sentNs = access.nowNs();
         try {
           const px = parts.px(leaseMs, (sentNs - beganNs) / 1e6);
@@ -50,9 +51,19 @@ export function expiringLock(name: string, parts: Parts): LockDefinition {
         return { hold };
       };
       return {
-        acquire(key: string, options: AcquireOptions) {
+        async acquire(key: string, options: AcquireOptions) {
           const beganNs = access.nowNs();
-          return tryUntilGranted(access, options, PAUSE_BETWEEN_TRIES, () => attempt(key, options.leaseMs, beganNs));
+          let owner = '';
+          try {
+            return await tryUntilGranted(access, options, PAUSE_BETWEEN_TRIES, () => {
+              owner = access.randomValue();
+              return attempt(key, owner, options.leaseMs, beganNs);
+            });
+          } catch (refusedOrUnknown) {
+            // Whatever comes of it: what is told is how the try ended.
+            await parts.ungranted?.(redis, key, owner).catch(() => {});
+            throw refusedOrUnknown;
+          }
         },
       };
     },

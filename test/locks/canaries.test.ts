@@ -82,6 +82,44 @@ canary(
 );
 
 canary(
+  'unlock-after-refusal',
+  'a client is refused; then another: %s',
+  { broken: ['ok'], mended: ['fail'], clients: 3 },
+  async ({ a, b, c, key }, third) => {
+    expect((await a.acquire(key, LONG_MS)).type).toBe('ok');
+    expect((await b.acquire(key, LONG_MS)).type).toBe('fail');
+    expect((await c.acquire(key, LONG_MS)).type).toBe(third);
+  },
+);
+
+canary(
+  'unlocked-at-first',
+  'locked twice and unlocked once; then another: %s',
+  { broken: ['ok'], mended: ['fail'] },
+  async ({ a, b, key }, granted) => {
+    await a.acquire(key, LONG_MS);
+    const { id } = await a.acquire(key, LONG_MS);
+    expect((await a.release(id)).type).toBe('ok');
+    expect((await b.acquire(key, LONG_MS)).type).toBe(granted);
+  },
+);
+
+canary(
+  'unlock-skipped',
+  'forty are locked and unlocked; all could be: %s',
+  { broken: [false], mended: [true] },
+  async ({ a, key }, areFree) => {
+    const free = [];
+    for (let n = 0; n < 40; n++) {
+      const { id } = await a.acquire(`${key}-${n}`, LONG_MS);
+      expect((await a.release(id)).type).toBe('ok');
+      free.push((await a.acquire(`${key}-${n}`, LONG_MS)).type === 'ok');
+    }
+    expect(free.every((isFree) => isFree)).toBe(areFree);
+  },
+);
+
+canary(
   'adopted-key',
   'a successor of a holder that died takes its key, which ends before, for a grant of a whole lease: %s',
   { broken: [true], mended: [false] },
