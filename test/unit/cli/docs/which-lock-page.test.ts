@@ -15,6 +15,29 @@ it('is what was measured; if not, run: npm run docs', () => {
   expect(whichLockPage(PAGE)).toBe(readFileSync(PAGE, 'utf8'));
 });
 
+/** What the page says first of a row: which faults it survives, and which not. */
+const SAID: [row: string, fault: string, came: 'safe' | 'exclusion' | 'stale holder'][] = [
+  ['`set-nx-px`, Redis sentinel', 'leader or primary lost', 'exclusion'],
+  ['`set-nx-px`, Redis single', 'node forgets', 'exclusion'],
+  ['`set-nx-px`, Redis single', 'node’s clock ahead', 'exclusion'],
+  ['`etcd-lease`, etcd quorum', 'leader or primary lost', 'safe'],
+  ['`etcd-lock-api`, etcd quorum', 'leader or primary lost', 'safe'],
+  ['`zk-lock`, ZooKeeper quorum', 'leader or primary lost', 'safe'],
+  ['`etcd-lease`, etcd quorum', 'client paused', 'stale holder'],
+  ['`pg-row`, PostgreSQL primary-replica-sync', 'leader or primary lost', 'safe'],
+  ['`pg-row`, PostgreSQL primary-replica-sync', 'node’s clock ahead', 'exclusion'],
+  ['`pg-advisory`, PostgreSQL primary-replica-sync', 'leader or primary lost', 'exclusion'],
+  ['`redlock`, Redis redlock', 'node forgets', 'exclusion'],
+  ['`redlock`, Redis redlock', 'node’s clock ahead', 'exclusion'],
+];
+
+it.each(SAID)('its first sentences say of %s, %s, what the table says: %s', (row, fault, came) => {
+  const lines = readFileSync(PAGE, 'utf8').split('\n');
+  const columns = lines.find((line) => line.includes('| client paused |'))!.split(' | ');
+  const cells = lines.find((line) => line.startsWith(`| ${row} |`))!.split(' | ');
+  expect(cells[columns.indexOf(fault)]).toContain(came);
+});
+
 const cell = { topology: 'postgres', reason: 'it was not told', headline: 'Exclusion broken: once | twice' } as const;
 const measured: Measured = {
   day: '2026-11-26',
