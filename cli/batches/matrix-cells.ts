@@ -9,6 +9,16 @@ import { type BatchOptions, type BatchRun, type DecideRun, decideByFlags } from 
 import { castWith, decidePlay, scenarioNamed } from './scenario-cast.js';
 
 /** What came of a cell. */
+/** Of a run while its clients contended. */
+export interface CellCost {
+  grantsPerSecond: number;
+  /** Grants of the client that got fewest, and of the one that got most. */
+  least: number;
+  greatest: number;
+  /** Commands that clients sent for each grant; absent: none was seen. */
+  commandsPerGrant?: number;
+}
+
 export interface CellRow {
   cell: string;
   /** Where its runs were made, if the user named that. */
@@ -24,6 +34,8 @@ export interface CellRow {
   /** Of a safe cell: the strikes of its runs; those in virtual time are counted apart. Absent: none, or nobody has counted them. */
   strikes?: number;
   virtualStrikes?: number;
+  /** What its last run cost, which decides nothing; absent: it was not measured. */
+  cost?: CellCost;
   shown: 'as-expected' | 'otherwise' | 'lacks-power' | 'cannot-tell' | 'could-not-run' | 'not-tried';
   why: string;
   reason: string;
@@ -98,6 +110,8 @@ export function judgeCell(row: CellRow, run: BatchRun): void {
     Object.assign(row, { shown: 'could-not-run', why: error ?? 'it could not run' });
     return;
   }
+  const cost = costOf(results);
+  if (cost) row.cost = cost;
   const came = outcomeOf(results, row.expect);
   const why = results.headline;
   if (came === undefined) {
@@ -118,6 +132,18 @@ export function judgeCell(row: CellRow, run: BatchRun): void {
   delete row.strikes;
   delete row.virtualStrikes;
   row.kinds = [...new Set(results.violations.filter((one) => one.class === came).map(({ kind }) => kind))];
+}
+
+function costOf({ checkers }: Results): CellCost | undefined {
+  const measured = checkers.flatMap(({ measurements = [] }) => measurements.filter(({ name }) => name === 'turnover'));
+  const valuesOf = (value: string) => measured.find(({ values }) => value in values)?.values;
+  const grants = valuesOf('perSecond');
+  if (!grants) return undefined;
+  const commandsPerGrant = valuesOf('forEachGrant')?.forEachGrant;
+  return {
+    ...{ grantsPerSecond: grants.perSecond!, least: grants.least!, greatest: grants.greatest! },
+    ...(commandsPerGrant !== undefined && { commandsPerGrant }),
+  };
 }
 
 /** What a table says of a safe cell: with too few strikes, which is what one run has, a pass says little. */

@@ -25,6 +25,14 @@ export const cellRow = describes<CellRow>()(
     kinds: z.array(z.string()).optional(),
     strikes: z.number().optional(),
     virtualStrikes: z.number().optional(),
+    cost: z
+      .object({
+        grantsPerSecond: z.number(),
+        least: z.number(),
+        greatest: z.number(),
+        commandsPerGrant: z.number().optional(),
+      })
+      .optional(),
     shown: z.enum(['as-expected', 'otherwise', 'lacks-power', 'cannot-tell', 'could-not-run', 'not-tried']),
     why: z.string(),
     reason: z.string(),

@@ -80,7 +80,7 @@ function atAGlance(rows: readonly CellRow[], faults: readonly string[], where: s
 function tableOf(fault: string, rows: readonly CellRow[], where: string): Sheet['tables'][number] {
   return {
     title: `${withSpaces(fault)}${where}`,
-    columns: ['lock', 'on', 'must be', 'came out', 'why it must', 'what was found', 'run'],
+    columns: ['lock', 'on', 'must be', 'came out', 'why it must', 'what was found', ...COSTS, 'run'],
     rows: rows
       .filter((row) => row.fault === fault)
       .map((row) => {
@@ -93,10 +93,20 @@ function tableOf(fault: string, rows: readonly CellRow[], where: string): Sheet[
           cameOutCell(row),
           reason,
           why,
+          ...costCells(row),
           last?.run === undefined ? '' : { text: `seed ${last.seed}`, run: last.run },
         ];
       }),
   };
+}
+
+/** What a lock costs is shown, and not judged: of the last run, faults and a busy machine included. */
+const COSTS = ['grants a second', 'of the clients least, most', 'commands for each grant'];
+
+function costCells({ cost }: CellRow): string[] {
+  if (!cost) return COSTS.map(() => '');
+  const { grantsPerSecond, least, greatest, commandsPerGrant } = cost;
+  return [grantsPerSecond.toFixed(1), `${least}, ${greatest}`, commandsPerGrant?.toFixed(1) ?? ''];
 }
 
 function cameOutCell(row: CellRow): SheetCell {

@@ -15,6 +15,7 @@ const TITLES: Record<string, string> = {
   recovery: 'Time until a lock was granted again',
   availability: 'Availability',
   'loss-to-notice': 'From losing a lock to knowing it',
+  turnover: 'Turnover, fairness and price',
 };
 
 export function measuredSection({ results }: ReportInput): Markup {

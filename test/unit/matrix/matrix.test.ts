@@ -93,7 +93,7 @@ function judged(expect: Cell['expect'], results: Partial<Results> | undefined) {
   const row = begun({ ...cell, expect });
   judgeCell(row, {
     seed: 1,
-    results: results && { found: {}, headline: 'h', violations: [], stats: {}, ...results },
+    results: results && { found: {}, headline: 'h', violations: [], stats: {}, checkers: [], ...results },
   } as unknown as BatchRun);
   return row;
 }
@@ -142,7 +142,7 @@ describe('what a service cannot be asked', () => {
     expect(refused('refused', { error: 'no such server' }).shown).toBe('could-not-run');
     expect(refused('safe', { error, isRefused: true }).shown).toBe('could-not-run');
     const results = (verdict: string) =>
-      ({ verdict, found: {}, headline: 'h', violations: [], stats: {} }) as unknown as Results;
+      ({ verdict, found: {}, headline: 'h', violations: [], stats: {}, checkers: [] }) as unknown as Results;
     expect(refused('refused', { results: results('held') })).toMatchObject({ came: 'safe', shown: 'otherwise' });
     expect(refused('refused', { results: results('unknown') }).shown).toBe('cannot-tell');
   });
@@ -151,7 +151,7 @@ describe('what a service cannot be asked', () => {
 describe('a safe cell', () => {
   const held = (strikes: number, virtualTime?: string) =>
     ({
-      ...{ verdict: 'held', found: {}, headline: 'h', violations: [], stats: { strikes } },
+      ...{ verdict: 'held', found: {}, headline: 'h', violations: [], stats: { strikes }, checkers: [] },
       ...(virtualTime && { virtualTime }),
     }) as unknown as Results;
   const rowOf = (...runs: Results[]) => {
@@ -167,6 +167,20 @@ describe('a safe cell', () => {
     expect(texts(held(30), held(29))).toContain('"safe"');
     expect(texts(held(30), held(58, 'virtual'))).toContain('"safe (weak)"');
     expect(texts(held(30), held(59, 'virtual'))).toContain('"safe, in virtual time"');
+  });
+
+  test('shows what its last run cost, where that was measured', () => {
+    const cost = (perSecond: number, forEachGrant?: number) => {
+      const grants = { name: 'turnover', of: 'g', values: { clients: 4, perSecond, least: 3, median: 5, greatest: 9 } };
+      const commands = { name: 'turnover', of: 'c', values: { commands: 12, forEachGrant } };
+      return { ...held(9), checkers: [{ measurements: [grants, ...(forEachGrant ? [commands] : [])] }, {}] } as Results;
+    };
+    expect(rowOf(cost(1), cost(20.25, 3.5)).cost).toEqual({
+      ...{ grantsPerSecond: 20.25, least: 3, greatest: 9, commandsPerGrant: 3.5 },
+    });
+    expect(texts(cost(1), cost(20.25, 3.5))).toContain('"20.3","3, 9","3.5"');
+    expect(texts(cost(20.25))).toContain('"20.3","3, 9",""');
+    expect(texts(held(9))).toContain('"","",""');
   });
 
   test('has its strikes in the data, and none once it is found to be not safe', () => {

@@ -36,6 +36,33 @@ it('grants of the last probe do not count', () => {
   expect(notes(story)).toMatch(/^granted only 999 times/);
 });
 
+it('says how evenly grants were shared out, also among those that got none, and how many commands each took', () => {
+  const story = granted(200).up('c1').up('c2').up('c3').up('c4').grant('c3', 20).release('c3', 20.5);
+  // A client's next process is its own, and what servers do among themselves was sent by no client.
+  story.event(0.05, {
+    type: 'client-up',
+    client: 'c3.2',
+    slot: 'c3',
+    host: 'c3',
+    address: '10.77.0.9',
+    lock: 'l',
+    features: [],
+  });
+  story.grant('c3.2', 20.6).release('c3.2', 20.7);
+  for (let n = 0; n < 606; n++) story.command(2 + n / 100, 'r1', 'c1', ['SET', 'lock:0', 'x']);
+  story.command(0.5, 'r1', 'c1', ['SET', 'lock:0', 'x']).command(22, 'r1', 'c1', ['GET', 'lock:0']);
+  const { measurements } = turnover.check(story.input());
+  expect(measurements!.map(({ of, values }) => [of, values])).toEqual([
+    ['grants of each client', { clients: 4, perSecond: 10.1, least: 0, median: 100, greatest: 100 }],
+    ['commands that clients sent', { commands: 606, forEachGrant: 3 }],
+  ]);
+});
+
+it('where nothing was granted, or no command was seen, there is nothing to say of that', () => {
+  expect(turnover.check(granted(0).input()).measurements).toEqual([]);
+  expect(turnover.check(granted(4).up('c1').up('c2').input()).measurements).toHaveLength(1);
+});
+
 it('counts holds that lasted for more than a third of the lease', () => {
   const long = (lastingMs: number) =>
     turnover.check(granted(4, lastingMs).configured({ leaseMs: 3_000 }).input()).stats;
