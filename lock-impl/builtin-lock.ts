@@ -11,6 +11,12 @@ export interface BuiltinLock extends WithServerNeeds {
   family: string;
   /** What its users can ask of it: `lock(lease)`, `tryLock(wait)`, ... The harness uses one of them. */
   forms: readonly string[];
+  /** Those of `forms` that `--lock name:form` chooses from, the default first; absent: the harness uses but one. */
+  calls?: readonly string[];
+  /** By the call, the module of one that has a module of its own. Absent, or not in it: `module`. */
+  modules?: Readonly<Record<string, `./${string}.js`>>;
+  /** The versions that `--lock name@version` chooses from; absent: none can be chosen. */
+  versions?: Versions;
   /** One line for `list`. */
   summary: string;
   /** What is claimed of it, to be held against what a run finds. */
@@ -20,6 +26,16 @@ export interface BuiltinLock extends WithServerNeeds {
   lacks?: readonly Lack[];
   /** Known to be broken (or the mended twin of one that is): there to test the tool, not to be used. */
   canary?: boolean;
+}
+
+/** Any version of a published library may be asked for; what is downloaded of those that are pinned is checked. */
+export interface Versions {
+  /** As its registry calls it: `org.redisson:redisson`. */
+  library: string;
+  /** Which is taken where none is named; absent: the one that the user's project has. */
+  byDefault?: string;
+  /** Others for which hashes of all that is downloaded are kept beside the adapter. */
+  alsoPinned: readonly string[];
 }
 
 /**

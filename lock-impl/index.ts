@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { type BuiltinLock, ONE_SERVER, ONE_TRY, WITH_EXTEND } from './builtin-lock.js';
 import { canaries } from './canaries.js';
 import { etcdLocks } from './etcd/index.js';
+import { callOf, parseLockSpec } from './lock-spec.js';
 import { mariadbLocks } from './mariadb/index.js';
 import { mongodbLocks } from './mongodb/index.js';
 import { postgresLocks } from './postgres/index.js';
@@ -244,10 +245,12 @@ export interface BuiltinModule {
 /** Where those are. */
 const WITH_PACKAGES = ['./postgres/', './mariadb/', './mongodb/'];
 
-/** Undefined for an unknown name. */
-export function builtinLock(name: string): BuiltinModule | undefined {
+/** By its name, with or without what is chosen of it. Undefined for an unknown name. */
+export function builtinLock(spec: string): BuiltinModule | undefined {
+  const { name, form } = parseLockSpec(spec);
   if (!Object.hasOwn(locks, name)) return undefined;
-  const { module, library, topologies } = locks[name]!;
+  const { library, topologies, calls, modules, ...others } = locks[name]!;
+  const module = modules?.[callOf(form, calls) ?? ''] ?? others.module;
   return {
     modulePath: fileURLToPath(new URL(module, import.meta.url)),
     topologies,

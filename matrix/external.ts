@@ -58,7 +58,7 @@ const LONG = ['--hold', '0.4x..0.8x', '--wait', '3s'];
 const FEW = ['--clients', '4', '--keys', '2'];
 const anothersDeleted = 'a holder that comes late deletes or takes over the lock of the next one';
 
-export const externalRows: readonly Cell[] = [
+const rows: readonly Cell[] = [
   ...row('nothing', flags('--nemesis', 'none'), [
     [[...plainLocks, fenced, ...semaphores, ...curator, ...carefulQuorums], 'safe', 'nothing happens'],
     [
@@ -174,3 +174,13 @@ export const externalRows: readonly Cell[] = [
     ],
   ]),
 ];
+
+/** Of these the published table has the rows of the version before them as well. */
+const OTHER_VERSIONS: Readonly<Record<string, readonly string[]>> = {
+  'redisson/rlock': ['redisson/rlock@3.16.4', 'redisson/rlock@3.15.6'],
+};
+
+export const externalRows: readonly Cell[] = rows.flatMap((cell) => [
+  cell,
+  ...(OTHER_VERSIONS[cell.lock] ?? []).map((lock) => ({ ...cell, lock })),
+]);

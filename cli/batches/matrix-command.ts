@@ -5,12 +5,14 @@ import { PROJECT } from '../../harness/machine/project-files.js';
 import { plural } from '../../harness/record/facts/words.js';
 import { insteadOf } from '../../harness/record/schemas/names.js';
 import type { ServiceName, WithServerNeeds } from '../../harness/vocabulary/topology.js';
+import { parseLockSpec } from '../../lock-impl/lock-spec.js';
 import { type Cell, cells, externalCells, nameOf, ownCells, serviceCells } from '../../matrix/index.js';
 import { scenarios } from '../../scenarios/index.js';
 import { UsageError } from '../common/errors.js';
 import { saying } from '../common/say.js';
 import { durationMs, ofShard, type WorkShard, wholeNumberIn } from '../common/values.js';
 import { mustHaveTime } from '../run/ask-run.js';
+import { mustBeLock } from '../run/lock-at-hand.js';
 import { namedServer } from '../run/machine.js';
 import { shardOption } from '../run/shared-flags.js';
 import { type BatchOptions, runBatch } from './batch.js';
@@ -69,10 +71,12 @@ export async function matrixCommand(flags: MatrixFlags, { cwd }: { cwd: string }
   mustHaveTime(flags.timeLimit);
   const chosen = choose(flags);
   const done = flags.resume.flatMap((folder) => cellsOfFolder(resolve(cwd, folder)));
+  const pool = [...cells, ...variantsAmong(flags.locks)];
   const known = done.filter((row, n) => {
-    const cell = cells.find((one) => nameOf(one) === row.cell);
+    const cell = pool.find((one) => nameOf(one) === row.cell);
     return cell?.expect === row.expect && done.findIndex((other) => isSame(other, row)) === n;
   });
+  const placeOf = (row: CellRow) => pool.findIndex((cell) => nameOf(cell) === row.cell);
   const rows = [...known].sort((a, b) => placeOf(a) - placeOf(b));
   const say = saying(flags);
   const batches = (await optionsByServer(flags, cwd, say, mainService(chosen, flags))).map((options) => {
@@ -115,10 +119,6 @@ export async function matrixCommand(flags: MatrixFlags, { cwd }: { cwd: string }
 
 function isSame(one: Pick<CellRow, 'cell' | 'server'>, other: Pick<CellRow, 'cell' | 'server'>): boolean {
   return one.cell === other.cell && one.server === other.server;
-}
-
-function placeOf(row: CellRow): number {
-  return cells.findIndex((cell) => nameOf(cell) === row.cell);
 }
 
 interface OpenCell extends WithServerNeeds {
@@ -173,17 +173,19 @@ async function runCells(
 function choose({ locks, services, faults, topologies, shard: part }: MatrixFlags): Cell[] {
   if (services && locks === EXTERNAL)
     throw new UsageError('--services is not for the libraries of other languages: leave out --locks external');
+  const variants = variantsAmong(locks);
   const filter = (names: string | undefined, what: string, of: (cell: Cell) => string) => {
     if (names === undefined) return () => true;
     const wanted = names.split(',');
-    const known = [...new Set(cells.map(of))];
+    const known = [...new Set([...cells, ...variants].map(of))];
     const unknown = wanted.find((name) => !known.includes(name));
     if (unknown !== undefined)
       throw new UsageError(`the matrix has no ${what} "${unknown}"; ${insteadOf(unknown, known)}`);
     return (cell: Cell) => wanted.includes(of(cell));
   };
   const named = locks === EXTERNAL ? undefined : locks;
-  const pool = locks === EXTERNAL ? externalCells : services ? serviceCells : locks === undefined ? ownCells : cells;
+  const all = [...cells, ...variants];
+  const pool = locks === EXTERNAL ? externalCells : services ? serviceCells : locks === undefined ? ownCells : all;
   const filters = [
     filter(named, 'lock', ({ lock }) => lock),
     filter(faults, 'fault', ({ fault }) => fault),
@@ -193,6 +195,21 @@ function choose({ locks, services, faults, topologies, shard: part }: MatrixFlag
   const mine = ofShard(chosen, part);
   if (mine.length === 0) throw new UsageError('no cell of the matrix is all of this');
   return mine;
+}
+
+/**
+ * Of locks that are named with a version or a form that the matrix does not have: the cells that it has of the lock. What must come of
+ * them is what must come of that.
+ */
+export function variantsAmong(locks: string | undefined): Cell[] {
+  const columns = new Set(cells.map(({ lock }) => lock));
+  const others = (locks?.split(',') ?? []).filter((lock) => !columns.has(lock));
+  return others.flatMap((lock) => {
+    const { name } = parseLockSpec(lock);
+    const of = name === lock ? [] : cells.filter((cell) => cell.lock === name);
+    if (of.length > 0) mustBeLock(lock);
+    return of.map((cell) => ({ ...cell, lock }));
+  });
 }
 
 /** What `--locks` calls all of those together. */

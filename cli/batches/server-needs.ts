@@ -4,9 +4,9 @@ import { RedisNotFoundError } from '../../harness/machine/redis-binary.js';
 import { ServerNotFoundError } from '../../harness/machine/service-program.js';
 import type { ServerNeeds, ServiceName, WithServerNeeds } from '../../harness/vocabulary/topology.js';
 import { externalLock } from '../../lock-impl/external/index.js';
-import { locks } from '../../lock-impl/index.js';
 import { nodeTooOld } from '../../lock-impl/third-party/library.js';
 import type { Say } from '../common/say.js';
+import { registered } from '../run/chosen.js';
 import { namedServer, SIM } from '../run/machine.js';
 import { findLibrary } from '../run/published-library.js';
 import type { BatchOptions } from './batch.js';
@@ -30,7 +30,7 @@ export async function runWhereItCan<Item extends WithServerNeeds & { lock: strin
   asked: Asked,
   { run, lacks }: { run(some: Item[], on: BatchOptions): Promise<void>; lacks(item: Item, why: string): void },
 ): Promise<void> {
-  const needsOf = ({ lock, serverNeeds }: Item) => serverNeeds ?? locks[lock]?.serverNeeds;
+  const needsOf = ({ lock, serverNeeds }: Item) => serverNeeds ?? registered(lock)?.serverNeeds;
   const buildable = items.filter((item) => {
     const missing = missingTool(item.lock, options.machine, asked.cwd);
     if (missing !== undefined) lacks(item, missing);
@@ -83,7 +83,7 @@ function missingTool(
   const project = runtime === SIM ? undefined : externalLock(lock)?.project;
   const missing = project?.needs.find(([program]) => !findOnPath(program));
   if (project && missing) return `it needs ${missing[0]}: ${project.remedy}`;
-  const library = locks[lock]?.library;
+  const library = registered(lock)?.library;
   const tooOld = library && nodeTooOld(library);
   // Clients in containers have the Node of their image, but of this machine's what npm installed.
   const isElsewhere = containers !== undefined || toolImage !== undefined;

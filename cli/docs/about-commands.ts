@@ -8,8 +8,10 @@ import { insteadOf } from '../../harness/record/schemas/names.js';
 import { topologies } from '../../harness/topologies/index.js';
 import { services } from '../../harness/topologies/services.js';
 import type { Checker } from '../../harness/vocabulary/run.js';
+import type { Versions } from '../../lock-impl/builtin-lock.js';
 import { externalLocks } from '../../lock-impl/external/index.js';
 import { type BuiltinLock, locks } from '../../lock-impl/index.js';
+import { parseLockSpec, typedForm } from '../../lock-impl/lock-spec.js';
 import { faults } from '../../nemesis/index.js';
 import { workloads } from '../../workloads/index.js';
 import { EXIT_COULD_NOT_RUN, UsageError } from '../common/errors.js';
@@ -30,10 +32,10 @@ const LISTS: Record<string, () => Row[]> = {
   topologies: () =>
     Object.values(topologies).map((kind) => [kind.name, `${kind.summary}; default lock ${kind.defaultLock}`]),
   locks: () => [
-    ...Object.entries(locks).map(([name, lock]): Row => [name, describeLock(lock)]),
+    ...Object.entries(locks).map(([name, lock]): Row => [name, describeLock(name, lock)]),
     ...Object.entries(externalLocks).map(([name, lock]): Row => {
       const needs = lock.project.needs.map(([program]) => program).join(', ');
-      return [name, `${describeLock(lock)}\nneeds:  ${needs}; built at its first run`];
+      return [name, `${describeLock(name, lock)}\nneeds:  ${needs}; built at its first run`];
     }),
   ],
   faults: () => Object.values(faults).map((fault) => [fault.name, `${fault.summary} [${fault.targets.join(', ')}]`]),
@@ -72,7 +74,10 @@ export function listText(kind?: string, name?: string): string {
   if (title === undefined) throw new UsageError(`nothing is called "${kind}"; ${insteadOf(kind, Object.keys(LISTS))}`);
   const rows = LISTS[title]!();
   if (name === undefined) return `${title}\n${table(rows)}\n`;
-  const one = rows.filter(([called]) => called === name);
+  const asked = title === 'locks' ? parseLockSpec(name).name : name;
+  const exactly = rows.filter(([called]) => called === asked);
+  // `redisson`: all that it has.
+  const one = exactly.length > 0 ? exactly : rows.filter(([called]) => called.startsWith(`${asked}/`));
   const names = rows.map(([called]) => called);
   if (one.length === 0)
     throw new UsageError(`no ${singular(title)} "${name}"; ${insteadOf(name, names, { list: `list ${title}` })}`);
@@ -93,13 +98,28 @@ export function runList(kind: string | undefined, name: string | undefined): num
   return 0;
 }
 
-function describeLock({ summary, family, forms, topologies, claims }: Omit<BuiltinLock, 'module'>): string {
+function describeLock(name: string, lock: Omit<BuiltinLock, 'module'>): string {
+  const { summary, family, forms, calls, versions, topologies, claims } = lock;
   return [
     summary,
     `family: ${family}; on ${topologies.join(', ')}`,
-    `forms:  ${forms.join(', ')}`,
+    `forms:  ${calls ? formsToChoose(name, calls) : forms.join(', ')}`,
+    ...(versions ? [`version: ${versionsToChoose(name, versions)}`] : []),
     `claims: ${claims}`,
   ].join('\n');
+}
+
+/** As they are typed, and how. */
+function formsToChoose(name: string, calls: readonly string[]): string {
+  const [byDefault, ...others] = calls.map(typedForm);
+  return `${byDefault} (default), ${others.join(', ')}, as in --lock ${name}:${others[0]}`;
+}
+
+function versionsToChoose(name: string, { library, byDefault, alsoPinned }: Versions): string {
+  const usual = byDefault === undefined ? "your project's" : byDefault;
+  const pinned = alsoPinned.length > 0 ? `; pinned too: ${alsoPinned.join(', ')}` : '';
+  const example = alsoPinned[0] ?? byDefault;
+  return `${usual} (default)${pinned}; any of ${library}${example ? `, as in --lock ${name}@${example}` : ''}`;
 }
 
 function formatRow([name, text]: Row, width: number): string {

@@ -1,5 +1,6 @@
 /** What came of lock libraries of other languages: a table for each language, and below them how each cell is repeated. */
-import { externalLocks } from '../../lock-impl/external/index.js';
+import { externalLock, externalLocks } from '../../lock-impl/external/index.js';
+import { parseLockSpec, writeLockSpec } from '../../lock-impl/lock-spec.js';
 import { between, cameText, foundItem, type Measured, markdownTable, measured } from './measured.js';
 
 /** Rows of the matrix, by what the table calls them, in its order. */
@@ -25,8 +26,11 @@ export function librariesPage(path: string, of = measured('external')): string {
 /** A language's libraries, in the order of the registry. */
 function languages({ cells }: Measured): Map<string, string[]> {
   const languages = new Map<string, string[]>();
-  for (const name of Object.keys(externalLocks)) {
-    if (!cells.some(({ lock }) => lock === name)) continue;
+  const measured = [...new Set(cells.map(({ lock }) => lock))];
+  const inOrder = Object.keys(externalLocks).flatMap((name) =>
+    measured.filter((lock) => parseLockSpec(lock).name === name),
+  );
+  for (const name of inOrder) {
     const language = LANGUAGES[name.split('/')[0]!]!;
     languages.set(language, [...(languages.get(language) ?? []), name]);
   }
@@ -50,7 +54,7 @@ function tables(of: Measured): string {
       return markdownTable(
         [`${language}, ${of.day}, ${of.servers.join(', ')}`, ...faults.map((fault) => COLUMNS[fault]!)],
         names.map((name) => [
-          `\`${name}\` ${versionOf(name)}`,
+          `\`${withoutVersion(name)}\` ${versionOf(name)}`,
           ...faults.map((fault) =>
             cameText(
               cells.find((cell) => cell.lock === name && cell.fault === fault),
@@ -63,8 +67,13 @@ function tables(of: Measured): string {
     .join('\n\n');
 }
 
-function versionOf(name: string): string {
-  return /@(\S+): /.exec(externalLocks[name]!.summary)![1]!;
+function withoutVersion(spec: string): string {
+  const { version: _, ...others } = parseLockSpec(spec);
+  return writeLockSpec(others);
+}
+
+function versionOf(spec: string): string {
+  return parseLockSpec(spec).version ?? externalLock(spec)!.versions.byDefault!;
 }
 
 function list(of: Measured): string {

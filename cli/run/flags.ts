@@ -145,7 +145,7 @@ function runOptions(): Record<keyof typeof GROUP, Option[]> {
     what: [
       new Option(
         '--lock <lock>',
-        "a name from `list locks`, a file (./my-lock.ts), or 'cmd:./program args' (default: the topology's own)",
+        "a name from `list locks`, with NAME@VERSION:FORM where it has them, a file (./my-lock.ts), or 'cmd:./program args' (default: the topology's own)",
       ),
       value(
         '--topology <name>',

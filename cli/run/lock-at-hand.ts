@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { externalLocks } from '../../lock-impl/external/index.js';
 import { builtinLock, locks } from '../../lock-impl/index.js';
 import { UsageError } from '../common/errors.js';
+import { otherVersion, registered, whyNotChosen } from './chosen.js';
 import { isOnesOwn, sourcesOf, unknownName } from './lock-source.js';
 import { findLibrary } from './published-library.js';
 
@@ -11,12 +12,14 @@ export const LOCK_NAMES: readonly string[] = [...Object.keys(locks), ...Object.k
 
 /** Throws one line for a name that no lock has. Every machine says the same. */
 export function mustBeLock(lock: string): void {
-  if (!LOCK_NAMES.includes(lock) && !isOnesOwn(lock)) throw new UsageError(unknownName(lock, LOCK_NAMES));
+  if (isOnesOwn(lock)) return;
+  const why = registered(lock) ? whyNotChosen(lock) : unknownName(lock, LOCK_NAMES);
+  if (why !== undefined) throw new UsageError(why);
 }
 
 /** Rejects with one line where its file is missing or does not compile, or its library is not installed. */
 export async function mustBeAtHand(lock: string, cwd: string): Promise<void> {
-  const library = builtinLock(lock)?.library;
+  const library = otherVersion(lock) ? undefined : builtinLock(lock)?.library;
   const found = library && findLibrary(library, cwd);
   if (typeof found === 'string') throw new UsageError(`--lock ${lock}: ${found}`);
   await sourcesOf(lock, { cwd, clientMain: fileURLToPath(new URL('../../harness/client/main.js', import.meta.url)) });

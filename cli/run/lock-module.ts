@@ -11,6 +11,7 @@ import { withEsbuild } from './esbuild.js';
 import { loadOnce } from './load-once.js';
 import { isOnesOwn, resolveLock } from './lock-source.js';
 import { NotSimulatedError } from './not-simulated.js';
+import { fetchedLibrary } from './published-library.js';
 
 /** What a lock is that is none in JavaScript. */
 export function foreignProgramOf(lock: string): string {
@@ -59,6 +60,7 @@ export async function putLockModule(
     outFolder: folder,
     builtin: builtinLock,
     builtinNames: Object.keys(locks),
+    fetched: (takes) => fetchedLibrary(takes, say),
     async external(name) {
       if (externalLock(name)) throw refused();
       return undefined;

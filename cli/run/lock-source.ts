@@ -13,9 +13,12 @@ import type { Plugin } from 'esbuild';
 import { parseArgsStringToArgv } from 'string-argv';
 import { clientProgram } from '../../harness/client/program.js';
 import { insteadOf, nearestName } from '../../harness/record/schemas/names.js';
+import type { LibraryVersion } from '../../harness/vocabulary/external.js';
 import type { BuiltinModule } from '../../lock-impl/index.js';
+import { parseLockSpec } from '../../lock-impl/lock-spec.js';
 import type { Library } from '../../lock-impl/third-party/library.js';
 import { type BundleContext, bundle, bundledFiles, LockSpecError, MODULE_EXTENSIONS } from './bundle.js';
+import { havingVersion, otherVersion, unpinnedNote, whyNotChosen } from './chosen.js';
 import { type FoundLibrary, findLibrary } from './published-library.js';
 
 export interface LockSource {
@@ -37,6 +40,8 @@ export interface LockContext extends Omit<BundleContext, 'own'> {
   builtinNames: readonly string[];
   /** A lock library of another language, built if it is not yet; undefined where none is called that. */
   external(name: string): Promise<Pick<LockSource, 'clientArgv' | 'topologies' | 'startsWithinMs'> | undefined>;
+  /** A package of npm in a version that was asked for. */
+  fetched(takes: LibraryVersion): Promise<FoundLibrary>;
   /** The Node program. */
   node: string;
 }
@@ -48,6 +53,8 @@ export async function resolveLock(spec: string, context: LockContext): Promise<L
   if (spec.startsWith(COMMAND)) {
     return { kind: 'command', clientArgv: await commandArgv(spec.slice(COMMAND.length), context.cwd) };
   }
+  const unfit = whyNotChosen(spec);
+  if (unfit !== undefined) throw new LockSpecError(unfit);
   const builtin = context.builtin(spec);
   if (builtin?.library) return publishedLock(spec, builtin, builtin.library, context);
   if (builtin) {
@@ -57,7 +64,8 @@ export async function resolveLock(spec: string, context: LockContext): Promise<L
     return { kind: 'builtin', clientArgv: clientProgram([context.node, context.clientMain, modulePath]), topologies };
   }
   const external = await context.external(spec);
-  if (external) return { kind: 'external', ...external };
+  const note = unpinnedNote(spec);
+  if (external) return { kind: 'external', ...external, ...(note !== undefined && { note }) };
   if (!looksLikeFile(spec)) throw new LockSpecError(unknownName(spec, context.builtinNames));
   const file = await moduleFile(spec, context.cwd);
   return { kind: 'file', clientArgv: startOf(await bundle(file, context), context) };
@@ -88,10 +96,12 @@ async function publishedLock(
   library: Library,
   context: LockContext,
 ): Promise<LockSource> {
-  const found = findLibrary(library, context.cwd);
+  const takes = otherVersion(name);
+  const found = takes ? await havingVersion(name, context.fetched(takes)) : findLibrary(library, context.cwd);
   if (typeof found === 'string') throw new LockSpecError(`--lock ${name}: ${found}`);
   const bundled = await bundle(modulePath, context, [libraryFrom(found)]);
-  const note = `${name} is ${found.version} (${found.folder})`;
+  const unpinned = unpinnedNote(name);
+  const note = `${name} is ${found.version} (${found.folder})${unpinned === undefined ? '' : `\n${unpinned}`}`;
   return { kind: 'file', clientArgv: startOf(bundled, context), topologies, note };
 }
 
@@ -115,7 +125,8 @@ export function placeOfLock(spec: string, places: readonly string[]): string | u
 }
 
 export function unknownName(spec: string, names: readonly string[]): string {
-  return `unknown lock "${spec}"; ${insteadOf(spec, names, { list: 'list locks' })} (a lock of your own: ./file.ts, or 'cmd:./program')`;
+  const { name } = parseLockSpec(spec);
+  return `unknown lock "${name}"; ${insteadOf(name, names, { list: 'list locks' })} (a lock of your own: ./file.ts, or 'cmd:./program')`;
 }
 
 // --------------------------------------------------------------------------------------------------------- programs

@@ -15,15 +15,18 @@ import type { Plan } from '../../harness/vocabulary/faults.js';
 import type { RunConfig } from '../../harness/vocabulary/run.js';
 import { externalLock } from '../../lock-impl/external/index.js';
 import { builtinLock } from '../../lock-impl/index.js';
+import { parseLockSpec } from '../../lock-impl/lock-spec.js';
 import { UsageError } from '../common/errors.js';
 import { createFreshFolder } from '../common/ids.js';
 import type { Say } from '../common/say.js';
 import { BUNDLE } from './bundle.js';
+import { havingVersion, otherVersion } from './chosen.js';
 import { loadOnce } from './load-once.js';
 import { LOCK_NAMES } from './lock-at-hand.js';
 import { putLoadedLock } from './lock-module.js';
 import { isOnesOwn, type LockSource, resolveLock } from './lock-source.js';
 import { type Machine, SIM } from './machine.js';
+import { fetchedLibrary } from './published-library.js';
 import { CLIENT_ARGV } from './simulated-client.js';
 import { IN_IMAGE } from './tool-image.js';
 
@@ -127,6 +130,7 @@ async function readLock(request: RunRequest, folder: string, machine: Machine, s
     builtin: builtinLock,
     builtinNames: LOCK_NAMES,
     external: (name) => startOfExternal(name, machine, say),
+    fetched: (takes) => fetchedLibrary(takes, say),
     clientMain: fileURLToPath(new URL('../../harness/client/main.js', import.meta.url)),
     node: process.execPath,
     // A container has nothing of the machine's but what is copied into it.
@@ -162,16 +166,20 @@ function inToolImage(argument: string): string {
   return argument.startsWith(dist) ? `${IN_IMAGE.project}/dist/${argument.slice(dist.length)}` : argument;
 }
 
-async function startOfExternal(name: string, { containers, toolImage }: Machine, say: Say) {
-  const lock = externalLock(name);
+async function startOfExternal(spec: string, { containers, toolImage }: Machine, say: Say) {
+  const lock = externalLock(spec);
   if (!lock) return undefined;
   if (containers || toolImage)
     throw new UsageError(
-      `--lock ${name}: built for this machine, not for containers: leave out --runtime ${toolImage ? 'container' : 'docker'}`,
+      `--lock ${spec}: built for this machine, not for containers: leave out --runtime ${toolImage ? 'container' : 'docker'}`,
     );
-  const program = await externalProgram(lock.project, { cacheFolder: cacheFolder(), say });
+  const takes = otherVersion(spec);
+  const options = { cacheFolder: cacheFolder(), say, ...(takes && { takes }) };
+  const program = await havingVersion(spec, externalProgram(lock.project, options));
   const { topologies, project } = lock;
-  return { clientArgv: [...program, lock.variant], topologies, startsWithinMs: project.startsWithinMs };
+  const { form } = parseLockSpec(spec);
+  const variant = form === undefined ? lock.variant : `${lock.variant}:${form}`;
+  return { clientArgv: [...program, variant], topologies, startsWithinMs: project.startsWithinMs };
 }
 
 /** Resolves with the command that starts a client with the lock as it lies in `folder`. */

@@ -1,9 +1,16 @@
-/** Which package of a published library a run takes: the one of the user's project, else the one that a clone has. */
+/**
+ * Which package of a published library a run takes: the version that was asked for, from the cache; else the one of the user's project,
+ * else the one that a clone has.
+ */
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { externalFolder } from '../../harness/machine/external-project.js';
 import { PROJECT } from '../../harness/machine/project-files.js';
+import { cacheFolder } from '../../harness/machine/redis-binary.js';
+import type { ExternalProject, LibraryVersion } from '../../harness/vocabulary/external.js';
 import type { Library } from '../../lock-impl/third-party/library.js';
-import { nameAndVersion, readPackage, wantedVersion } from '../../lock-impl/third-party/package-json.js';
+import { nameAndMajor, nameAndVersion, readPackage, wantedVersion } from '../../lock-impl/third-party/package-json.js';
+import type { Say } from '../common/say.js';
 
 export interface FoundLibrary {
   /** `redlock@5.0.0-beta.2`. */
@@ -16,11 +23,37 @@ export interface FoundLibrary {
   folder: string;
 }
 
+/**
+ * That version, fetched into the cache by npm where it is not there yet. Nothing of a package is run while it is installed. Rejects as
+ * `externalFolder`.
+ */
+export async function fetchedLibrary(takes: LibraryVersion, say: Say): Promise<FoundLibrary> {
+  const from = await externalFolder(npm, { cacheFolder: cacheFolder(), say, takes });
+  const { library: importedAs } = takes;
+  const folder = join(from, 'node_modules', importedAs);
+  return { version: nameAndVersion(readPackage(join(folder, 'package.json'))!), importedAs, from, folder };
+}
+
+const npm: ExternalProject = {
+  what: 'npm project',
+  folder: 'npm',
+  needs: [['npm']],
+  remedy: 'install npm, so that it is on PATH',
+  takeVersion: [[process.execPath, 'take.mjs', '{library}', '{version}']],
+  noSuchVersion: 'No matching version found for {library}@{version}',
+  build: [
+    [
+      ...['npm', 'install', '--ignore-scripts', '--omit=peer', '--omit=dev', '--no-audit', '--no-fund'],
+      ...['--no-update-notifier', '--loglevel=error', '--logs-max=0'],
+    ],
+  ],
+  start: [],
+};
+
 /** From where the user stands upward, then from `own`. Where there is none that would do, one line that says how to get it. */
 export function findLibrary(library: Library, cwd: string, own = PROJECT): FoundLibrary | string {
   const wanted = wantedVersion(library);
-  const [name, version] = [wanted.slice(0, wanted.lastIndexOf('@')), wanted.slice(wanted.lastIndexOf('@') + 1)];
-  const major = version.split('.')[0]!;
+  const { name, major } = nameAndMajor(wanted);
   const there = [cwd, own].flatMap((from) => [library.installedAs, name].flatMap((as) => packagesFrom(from, as)));
   const fits = there.find((one) => one.version.startsWith(`${name}@${major}.`));
   if (fits) return fits;

@@ -17,8 +17,21 @@ export interface ExternalProject {
   remedy: string;
   /** Commands that make it, in a copy of its sources. Versions of what they fetch are pinned by files of the project. */
   build: readonly (readonly string[])[];
+  /**
+   * Commands before `build`, in the copy of its sources, that have it take `{version}` of `{library}` in the place of the one that it
+   * pins; absent: no other can be taken.
+   */
+  takeVersion?: readonly (readonly string[])[];
+  /** What its package manager prints where the registry has no such version: a regular expression, with `{library}` and `{version}`. */
+  noSuchVersion?: string;
   /** How long a client may take to start on a busy machine; absent: as the protocol says. Milliseconds. */
   startsWithinMs?: number;
   /** Starts a client; the variant is its last argument. */
   start: readonly string[];
+}
+
+/** A version of a published library, as its registry calls both. */
+export interface LibraryVersion {
+  library: string;
+  version: string;
 }

@@ -1,11 +1,18 @@
 /** Lock libraries of other languages, by the name that `--lock` takes: which project has them, and what they claim. */
 import type { ExternalProject } from '../../harness/vocabulary/external.js';
-import { type BuiltinLock, ONE_SERVER, ONE_TRY, WITH_EXTEND } from '../builtin-lock.js';
+import { type BuiltinLock, ONE_SERVER, ONE_TRY, type Versions, WITH_EXTEND } from '../builtin-lock.js';
+import { parseLockSpec } from '../lock-spec.js';
 
 /** A lock whose client is the program of a project, started with the variant as its argument. */
-export interface ExternalLock extends Omit<BuiltinLock, 'module' | 'canary'> {
+export interface ExternalLock extends Omit<BuiltinLock, 'module' | 'library' | 'canary'> {
   project: ExternalProject;
   variant: string;
+  versions: Versions;
+}
+
+/** What a lock has of the library that it adapts; the summary begins with that. */
+function adapts(library: string, byDefault: string, calls: string, alsoPinned: readonly string[] = []) {
+  return { summary: `${library}@${byDefault}: ${calls}`, versions: { library, byDefault, alsoPinned } };
 }
 
 const go: ExternalProject = {
@@ -13,6 +20,9 @@ const go: ExternalProject = {
   folder: 'go',
   needs: [['go', 'version']],
   remedy: 'install Go 1.26 or newer, so that go is on PATH',
+  // What Go's own record of checksums says of other versions is what theirs are held to.
+  takeVersion: [['go', 'get', '{library}@{version}']],
+  noSuchVersion: '{library}@{version}.*(unknown revision|404|410)|This module version is not available',
   build: [['go', 'build', '-trimpath', '-mod=readonly', '-o', '{built}/client', '.']],
   start: ['{built}/client'],
 };
@@ -38,6 +48,8 @@ function javaProject(what: string, folder: string, ownSources: readonly string[]
     needs: [['java', '-version'], ['javac', '-version'], ['mvn']],
     remedy:
       'install a JDK of version 17 or newer and Maven (Debian, Ubuntu: apt-get install openjdk-17-jdk-headless maven)',
+    takeVersion: [['java', 'src/build/java/Package.java', 'take', '{built}', '{library}', '{version}']],
+    noSuchVersion: 'Could not find artifact {library}:jar:{version}|{library}:jar:{version} was not found',
     build: [
       ['mvn', '-B', '-q', 'dependency:copy-dependencies', '-DincludeScope=runtime', '-DoutputDirectory={built}/lib'],
       ['java', 'src/build/java/Package.java', 'check', '{built}'],
@@ -55,7 +67,7 @@ function javaProject(what: string, folder: string, ownSources: readonly string[]
   };
 }
 
-const redisson = javaProject('Redisson adapters', 'redisson', ['Channels', 'Locks']);
+const redisson = javaProject('Redisson adapters', 'redisson', ['Channels', 'Form', 'Locks', 'Versions']);
 const spring = javaProject('Spring adapters', 'spring', ['Commands', 'Locks']);
 const curator = javaProject('Curator adapter', 'curator', [
   ...['Locks', 'Requests', 'Sessions'],
@@ -71,16 +83,19 @@ const python: ExternalProject = {
     ['python3', '-m', 'ensurepip', '--version'],
   ],
   remedy: 'install Python 3.10 or newer with venv (Debian, Ubuntu: apt-get install python3-venv)',
+  takeVersion: [
+    [...['sed', '-i', 's/ *--hash=[^ ]*//g; s/ *\\\\$//; s/^{library}==.*/{library}=={version}/'], 'requirements.txt'],
+  ],
+  noSuchVersion: 'No matching distribution found for {library}=={version}',
   build: [
     ['python3', '-m', 'venv', '{built}/venv'],
-    // Wheels that were hashed, and nothing that runs while it is installed.
+    // Wheels that were hashed (where one has a hash, all must), and nothing that runs while it is installed.
     [
       '{built}/venv/bin/pip',
       'install',
       '--quiet',
       '--no-input',
       '--disable-pip-version-check',
-      '--require-hashes',
       '--only-binary=:all:',
       '--requirement',
       'requirements.txt',
@@ -99,6 +114,11 @@ const rust: ExternalProject = {
     ['rustc', '--version'],
   ],
   remedy: 'install Rust 1.88 or newer with cargo (rustup), so that cargo is on PATH',
+  takeVersion: [
+    ['sed', '-i', 's/^{library} = { version = "[^"]*"/{library} = { version = "={version}"/', 'Cargo.toml'],
+    ['cargo', 'fetch', '--quiet'],
+  ],
+  noSuchVersion: 'failed to select a version for the requirement `{library} = "={version}"`',
   build: [
     ['cargo', 'build', '--quiet', '--release', '--locked', '--target-dir', '{built}/target'],
     ['mv', '{built}/target/release/client', '{built}/client'],
@@ -107,26 +127,35 @@ const rust: ExternalProject = {
   start: ['{built}/client'],
 };
 
+/** Those of `RLock`, that which is called by default first. */
+const REDISSON_CALLS = ['tryLock(wait, lease)', 'lock()', 'lock(lease)', 'tryLock()', 'tryLock(wait)'];
+
+interface RedissonLock {
+  calls?: readonly string[];
+  topologies?: readonly string[];
+}
+
 /** Entries that differ in what is called. */
 function redissonLock(
   variant: string,
   called: string,
   claims: string,
-  topologies: readonly string[] = ONE_SERVER,
+  { calls, topologies = ONE_SERVER }: RedissonLock = {},
 ): ExternalLock {
   return {
+    ...adapts('org.redisson:redisson', '4.7.0', called, ['3.16.4', '3.15.6']),
     project: redisson,
     variant,
     family: 'external',
-    forms: ONE_TRY,
-    summary: `org.redisson:redisson@4.7.0: ${called}`,
+    forms: calls ? [...calls, 'unlock()'] : ONE_TRY,
+    ...(calls && { calls }),
     claims,
     topologies,
   };
 }
 
-function springLock(variant: string, summary: string, claims: string): ExternalLock {
-  return { project: spring, variant, family: 'external', forms: WITH_EXTEND, summary, claims, topologies: ONE_SERVER };
+function springLock(variant: string, of: ReturnType<typeof adapts>, claims: string): ExternalLock {
+  return { ...of, project: spring, variant, family: 'external', forms: WITH_EXTEND, claims, topologies: ONE_SERVER };
 }
 
 const ANYTHING = ['redlock', ...ONE_SERVER] as const;
@@ -136,11 +165,13 @@ export const externalLocks: Record<string, ExternalLock> = {
     'rlock',
     'RLock, tryLock(wait, lease)',
     'as reentrant without its watchdog; a grant that connected replicas did not acknowledge is an error',
+    { calls: REDISSON_CALLS },
   ),
   'redisson/rlock-no-sync': redissonLock(
     'rlock-no-sync',
     'RLock, with checkLockSyncedSlaves=false',
     'as set-nx-px; a failover can lose a grant',
+    { calls: REDISSON_CALLS },
   ),
   'redisson/watchdog': redissonLock(
     'watchdog',
@@ -151,6 +182,7 @@ export const externalLocks: Record<string, ExternalLock> = {
     'multi',
     'RedissonMultiLock over three locks of one server, tryLock(wait, lease)',
     'as rlock, all or none',
+    { calls: REDISSON_CALLS },
   ),
   'redisson/semaphore': redissonLock(
     'semaphore',
@@ -162,46 +194,59 @@ export const externalLocks: Record<string, ExternalLock> = {
     'RPermitExpirableSemaphore with two permits, tryAcquire(wait, lease)',
     'as semaphore, with permits that have ids and end with their lease',
   ),
-  'redisson/spin': redissonLock('spin', 'the spin lock, tryLock(wait, lease)', 'as rlock, without its wake-ups'),
+  'redisson/spin': redissonLock('spin', 'the spin lock, tryLock(wait, lease)', 'as rlock, without its wake-ups', {
+    calls: REDISSON_CALLS,
+  }),
   'redisson/fair': redissonLock(
     'fair',
     'the fair lock, tryLock(wait, lease)',
     'as rlock; its order is not judged, because it does not say when it queued a client',
+    { calls: REDISSON_CALLS },
   ),
   'redisson/fenced': redissonLock(
     'fenced',
     'RFencedLock, tryLockAndGetToken(wait, lease)',
     'as rlock, with rising tokens as long as the server keeps the counter',
+    { calls: REDISSON_CALLS },
   ),
   'redisson/read-write': redissonLock(
     'read-write',
     'RReadWriteLock, tryLock(wait, lease) of either side',
     'as rlock, in two modes: readers share, a writer excludes',
+    { calls: REDISSON_CALLS },
   ),
   'redisson/redlock': redissonLock(
     'redlock',
     'RedissonRedLock over a lock for each node',
     'exclusion with a minority down; no look at the lease before a grant',
-    ['redlock'],
+    { calls: REDISSON_CALLS, topologies: ['redlock'] },
   ),
   'spring/lock-registry': springLock(
     'lock-registry',
-    'org.springframework.integration:spring-integration-redis@7.1.2: RedisLockRegistry, tryLock(wait, lease), renewLock, unlock',
+    adapts(
+      'org.springframework.integration:spring-integration-redis',
+      '7.1.2',
+      'RedisLockRegistry, tryLock(wait, lease), renewLock, unlock',
+    ),
     'as set-nx-px; its owner is the process, whose threads exclude each other inside it',
   ),
   'spring/lock-registry-pub-sub': springLock(
     'lock-registry-pub-sub',
-    'org.springframework.integration:spring-integration-redis@7.1.2: RedisLockRegistry with PUB_SUB_LOCK',
+    adapts('org.springframework.integration:spring-integration-redis', '7.1.2', 'RedisLockRegistry with PUB_SUB_LOCK'),
     'as lock-registry; waiters are woken by a channel',
   ),
   'spring/shedlock': springLock(
     'shedlock',
-    'net.javacrumbs.shedlock:shedlock-provider-redis-spring@7.10.1: RedisLockProvider, lock, extend and unlock',
+    adapts(
+      'net.javacrumbs.shedlock:shedlock-provider-redis-spring',
+      '7.10.1',
+      'RedisLockProvider, lock, extend and unlock',
+    ),
     'as set-nx-px-del: an unlock deletes, and an extension overwrites, whatever is there',
   ),
   'spring/shedlock-safe-update': springLock(
     'shedlock-safe-update',
-    'net.javacrumbs.shedlock:shedlock-provider-redis-spring@7.10.1: RedisLockProvider with safeUpdate',
+    adapts('net.javacrumbs.shedlock:shedlock-provider-redis-spring', '7.10.1', 'RedisLockProvider with safeUpdate'),
     'as set-nx-px; whether an unlock came too late it does not say',
   ),
   'curator/mutex': {
@@ -209,7 +254,7 @@ export const externalLocks: Record<string, ExternalLock> = {
     variant: 'mutex',
     family: 'external',
     forms: ONE_TRY,
-    summary: 'org.apache.curator:curator-recipes@5.9.0: InterProcessMutex, acquire(wait) and release()',
+    ...adapts('org.apache.curator:curator-recipes', '5.9.0', 'InterProcessMutex, acquire(wait) and release()'),
     claims:
       'as zk-lock, the czxid its token; told lost as soon as the connection is suspended; a release says nothing of one that came too late',
     topologies: ['zookeeper', 'zookeeper-single'],
@@ -219,7 +264,7 @@ export const externalLocks: Record<string, ExternalLock> = {
     variant: 'redsync',
     family: 'external',
     forms: WITH_EXTEND,
-    summary: 'github.com/go-redsync/redsync/v4@v4.18.1: Lock, Extend and Unlock',
+    ...adapts('github.com/go-redsync/redsync/v4', 'v4.18.1', 'Lock, Extend and Unlock'),
     claims: 'Redlock, with its validity check; on one server as set-nx-px',
     topologies: ANYTHING,
   },
@@ -228,7 +273,7 @@ export const externalLocks: Record<string, ExternalLock> = {
     variant: 'redislock',
     family: 'external',
     forms: WITH_EXTEND,
-    summary: 'github.com/bsm/redislock@v0.9.4: Obtain, Refresh and Release',
+    ...adapts('github.com/bsm/redislock', 'v0.9.4', 'Obtain, Refresh and Release'),
     claims: 'as set-nx-px',
     topologies: ONE_SERVER,
   },
@@ -237,7 +282,7 @@ export const externalLocks: Record<string, ExternalLock> = {
     variant: 'redis-py',
     family: 'external',
     forms: WITH_EXTEND,
-    summary: 'redis@8.1.0: redis.lock.Lock, acquire, extend and release',
+    ...adapts('redis', '8.1.0', 'redis.lock.Lock, acquire, extend and release'),
     claims: 'as set-nx-px',
     topologies: ['single', 'replica', 'sentinel'],
   },
@@ -246,7 +291,7 @@ export const externalLocks: Record<string, ExternalLock> = {
     variant: 'python-redis-lock',
     family: 'external',
     forms: WITH_EXTEND,
-    summary: 'python-redis-lock@4.0.1: redis_lock.Lock, acquire, extend and release',
+    ...adapts('python-redis-lock', '4.0.1', 'redis_lock.Lock, acquire, extend and release'),
     claims: 'as set-nx-px, in leases of whole seconds; waiters are woken by a list',
     topologies: ['single', 'replica', 'sentinel'],
   },
@@ -255,7 +300,7 @@ export const externalLocks: Record<string, ExternalLock> = {
     variant: 'pottery',
     family: 'external',
     forms: WITH_EXTEND,
-    summary: 'pottery@3.0.1: Redlock, acquire, extend and release',
+    ...adapts('pottery', '3.0.1', 'Redlock, acquire, extend and release'),
     claims: 'Redlock, with its validity check; on one server as set-nx-px; three extensions at most',
     topologies: ['redlock', 'single', 'replica'],
   },
@@ -264,7 +309,7 @@ export const externalLocks: Record<string, ExternalLock> = {
     variant: 'aioredlock',
     family: 'external',
     forms: WITH_EXTEND,
-    summary: 'aioredlock@0.7.3: Aioredlock, lock, extend and unlock',
+    ...adapts('aioredlock', '0.7.3', 'Aioredlock, lock, extend and unlock'),
     claims:
       'Redlock, with its validity check; on one server as set-nx-px; whether an unlock came too late it does not say',
     topologies: ['redlock', 'single', 'replica'],
@@ -274,12 +319,14 @@ export const externalLocks: Record<string, ExternalLock> = {
     variant: 'rslock',
     family: 'external',
     forms: WITH_EXTEND,
-    summary: 'rslock@0.10.0: LockManager, lock, extend and unlock',
+    ...adapts('rslock', '0.10.0', 'LockManager, lock, extend and unlock'),
     claims: 'Redlock, with its validity check; on one server as set-nx-px; an unlock does not say what came of it',
     topologies: ['redlock', 'single', 'replica'],
   },
 };
 
-export function externalLock(name: string): ExternalLock | undefined {
+/** By its name, with or without what is chosen of it. */
+export function externalLock(spec: string): ExternalLock | undefined {
+  const { name } = parseLockSpec(spec);
   return Object.hasOwn(externalLocks, name) ? externalLocks[name] : undefined;
 }

@@ -1,13 +1,22 @@
 /** Published libraries, each behind an adapter in this folder. Modules are relative to the registry, as everywhere. */
 import { type BuiltinLock, ONE_SERVER, ONE_TRY, WITH_EXTEND } from '../builtin-lock.js';
 import { type Library, libraries } from './library.js';
-import { wantedVersion } from './package-json.js';
+import { nameAndMajor, wantedVersion } from './package-json.js';
 
 const ANYTHING = ['redlock', ...ONE_SERVER] as const;
 
-/** The summary of a published library starts with what it is, as npm knows it. */
-function published(library: Library, text: string): string {
-  return `${wantedVersion(library)}: ${text}`;
+/** Versions that have a lock file in `lock-impl/external/npm/pins/`, by package. */
+const PINNED: Readonly<Record<string, readonly string[]>> = {
+  redlock: ['5.0.0-beta.1'],
+  'redis-semaphore': ['5.6.2'],
+};
+
+/** What a lock has of the library that it adapts. The summary starts with what that is, as npm knows it. */
+function published(library: Library, text: string): Pick<BuiltinLock, 'library' | 'summary' | 'versions'> {
+  const wanted = wantedVersion(library);
+  const { name, major } = nameAndMajor(wanted);
+  const alsoPinned = (PINNED[name] ?? []).filter((version) => version.startsWith(`${major}.`));
+  return { library, summary: `${wanted}: ${text}`, versions: { library: name, alsoPinned } };
 }
 
 export const publishedLocks: Record<string, BuiltinLock> = {
@@ -15,8 +24,7 @@ export const publishedLocks: Record<string, BuiltinLock> = {
     module: './third-party/redlock-4.js',
     family: 'third-party',
     forms: WITH_EXTEND,
-    library: libraries['redlock-4'],
-    summary: published(libraries['redlock-4'], 'lock, extend and unlock'),
+    ...published(libraries['redlock-4'], 'lock, extend and unlock'),
     claims: 'Redlock, with a validity check by the wall clock',
     topologies: ANYTHING,
   },
@@ -24,8 +32,9 @@ export const publishedLocks: Record<string, BuiltinLock> = {
     module: './third-party/redlock-5.js',
     family: 'third-party',
     forms: WITH_EXTEND,
-    library: libraries['redlock-5'],
-    summary: published(libraries['redlock-5'], 'acquire, extend and release'),
+    calls: ['acquire(lease)', 'using(lease)'],
+    modules: { 'using(lease)': './third-party/redlock-5-using.js' },
+    ...published(libraries['redlock-5'], 'acquire, extend and release'),
     claims: 'Redlock; no look at the lease before a grant',
     topologies: ANYTHING,
   },
@@ -33,8 +42,7 @@ export const publishedLocks: Record<string, BuiltinLock> = {
     module: './third-party/redlock-5-using.js',
     family: 'third-party',
     forms: ['using(lease)'],
-    library: libraries['redlock-5'],
-    summary: published(libraries['redlock-5'], 'using, which extends by itself'),
+    ...published(libraries['redlock-5'], 'using, which extends by itself'),
     claims: 'Redlock, extended half a second before it ends; an abort signal when that failed',
     topologies: ANYTHING,
   },
@@ -42,8 +50,7 @@ export const publishedLocks: Record<string, BuiltinLock> = {
     module: './third-party/redlock-5-using-default-client.js',
     family: 'third-party',
     forms: ['using(lease)'],
-    library: libraries['redlock-5'],
-    summary: published(libraries['redlock-5'], 'using, over clients with the settings that ioredis has by itself'),
+    ...published(libraries['redlock-5'], 'using, over clients with the settings that ioredis has by itself'),
     claims: 'as redlock-5-using; nodes that hang keep the abort signal waiting',
     topologies: ['redlock'],
   },
@@ -51,8 +58,9 @@ export const publishedLocks: Record<string, BuiltinLock> = {
     module: './third-party/sesamecare-redlock.js',
     family: 'third-party',
     forms: WITH_EXTEND,
-    library: libraries['sesamecare-redlock'],
-    summary: published(libraries['sesamecare-redlock'], 'acquire, extend and release'),
+    calls: ['acquire(lease)', 'using(lease)'],
+    modules: { 'using(lease)': './third-party/sesamecare-redlock-using.js' },
+    ...published(libraries['sesamecare-redlock'], 'acquire, extend and release'),
     claims: 'Redlock; no look at the lease before a grant',
     topologies: ANYTHING,
   },
@@ -60,8 +68,7 @@ export const publishedLocks: Record<string, BuiltinLock> = {
     module: './third-party/sesamecare-redlock-using.js',
     family: 'third-party',
     forms: ['using(lease)'],
-    library: libraries['sesamecare-redlock'],
-    summary: published(libraries['sesamecare-redlock'], 'using, which extends by itself'),
+    ...published(libraries['sesamecare-redlock'], 'using, which extends by itself'),
     claims: 'Redlock, extended half a second before it ends; an abort signal when that failed',
     topologies: ANYTHING,
   },
@@ -69,8 +76,7 @@ export const publishedLocks: Record<string, BuiltinLock> = {
     module: './third-party/redis-semaphore-mutex.js',
     family: 'third-party',
     forms: ONE_TRY,
-    library: libraries['redis-semaphore'],
-    summary: published(libraries['redis-semaphore'], 'Mutex, which refreshes itself'),
+    ...published(libraries['redis-semaphore'], 'Mutex, which refreshes itself'),
     claims: 'as watchdog; told when it is lost; a refresh that fails ends the process',
     topologies: ONE_SERVER,
     lacks: ['late-release'],
@@ -79,8 +85,7 @@ export const publishedLocks: Record<string, BuiltinLock> = {
     module: './third-party/redis-semaphore-semaphore.js',
     family: 'third-party',
     forms: ONE_TRY,
-    library: libraries['redis-semaphore'],
-    summary: published(libraries['redis-semaphore'], 'Semaphore with two permits, which refreshes itself'),
+    ...published(libraries['redis-semaphore'], 'Semaphore with two permits, which refreshes itself'),
     claims: 'never more than two hold while the clocks of the clients agree',
     topologies: ONE_SERVER,
     lacks: ['late-release'],
@@ -89,8 +94,7 @@ export const publishedLocks: Record<string, BuiltinLock> = {
     module: './third-party/redis-semaphore-redlock-mutex.js',
     family: 'third-party',
     forms: ONE_TRY,
-    library: libraries['redis-semaphore'],
-    summary: published(libraries['redis-semaphore'], 'RedlockMutex, which refreshes itself'),
+    ...published(libraries['redis-semaphore'], 'RedlockMutex, which refreshes itself'),
     claims: 'a majority of independent masters; no look at the lease before a grant or after a refresh',
     topologies: ['redlock'],
     lacks: ['late-release'],
@@ -99,8 +103,7 @@ export const publishedLocks: Record<string, BuiltinLock> = {
     module: './third-party/redis-semaphore-redlock-mutex-default-client.js',
     family: 'third-party',
     forms: ONE_TRY,
-    library: libraries['redis-semaphore'],
-    summary: published(
+    ...published(
       libraries['redis-semaphore'],
       'RedlockMutex, over clients with the settings that ioredis has by itself',
     ),
@@ -112,8 +115,7 @@ export const publishedLocks: Record<string, BuiltinLock> = {
     module: './third-party/redlock-universal.js',
     family: 'third-party',
     forms: WITH_EXTEND,
-    library: libraries['redlock-universal'],
-    summary: published(libraries['redlock-universal'], 'acquire, extend and release; needs Node.js 22'),
+    ...published(libraries['redlock-universal'], 'acquire, extend and release; needs Node.js 22'),
     claims: 'Redlock, with a look at how long each try took; one lock on one server',
     topologies: ANYTHING,
   },

@@ -23,6 +23,12 @@ export function readPackage(path: string | URL): PackageJson | undefined {
   }
 }
 
+/** Of `redlock@4.2.0`: the adapter of one major version is for no other. */
+export function nameAndMajor(wanted: string): { name: string; major: string } {
+  const at = wanted.lastIndexOf('@');
+  return { name: wanted.slice(0, at), major: wanted.slice(at + 1).split('.')[0]! };
+}
+
 /** `redlock@4.2.0`, as this project asks npm for it: the same on every machine. */
 export function wantedVersion({ installedAs, version }: { installedAs: string; version?: string }): string {
   const wanted = version ?? own()?.devDependencies?.[installedAs];

@@ -317,7 +317,16 @@ describe("a user's lock, from any folder", () => {
     const outFolder = mkdtempSync(join(outside, 'run-'));
     const builtin = () => undefined;
     const external = async () => undefined;
-    const context = { cwd, outFolder, builtin, builtinNames: [], external, clientMain, node: process.execPath };
+    const context = {
+      cwd,
+      outFolder,
+      builtin,
+      builtinNames: [],
+      external,
+      fetched: () => Promise.reject(new Error()),
+      clientMain,
+      node: process.execPath,
+    };
     const { clientArgv } = await resolveLock(spec, context);
     await using a = new LockClientProcess(clientArgv);
     await using b = new LockClientProcess(clientArgv);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { BatchOptions, BatchRun } from '../../../cli/batches/batch.js';
 import { begun, decideCell, judgeCell, serviceOfCell } from '../../../cli/batches/matrix-cells.js';
+import { variantsAmong } from '../../../cli/batches/matrix-command.js';
 import { cellsOfFolder } from '../../../cli/batches/matrix-file.js';
 import { matrixSheet, matrixSummary } from '../../../cli/batches/matrix-sheet.js';
 import { mergeBatches } from '../../../cli/batches/merge-batches.js';
@@ -78,6 +79,17 @@ describe('the cells', () => {
     } else if (cell.by.flags.join(' ').includes('--nemesis none')) expect(plan.steps).toEqual([]);
     else expect(plan.steps.length).toBeGreaterThan(0);
   });
+});
+
+test('a lock in a version or a form that the matrix does not have has the cells of the lock', () => {
+  const [other] = ['redisson/rlock@3.20.0:lock'];
+  const variants = variantsAmong(`set-nx-px,redisson/rlock@3.16.4,${other}`);
+  const of = cells.filter(({ lock }) => lock === 'redisson/rlock');
+  expect(variants).toEqual(of.map((one) => ({ ...one, lock: other })));
+  expect(cells.filter(({ lock }) => lock === 'redisson/rlock@3.16.4')).toHaveLength(of.length);
+  expect(variantsAmong('set-nx-px')).toEqual([]);
+  expect(variantsAmong(undefined)).toEqual([]);
+  expect(() => variantsAmong('redisson/rlock:lok')).toThrow('no form "lok"');
 });
 
 const cell: Cell = {

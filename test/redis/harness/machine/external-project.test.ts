@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { externalProgram } from '../../../../harness/machine/external-project.js';
+import { externalProgram, NoSuchVersionError } from '../../../../harness/machine/external-project.js';
 import type { ExternalProject } from '../../../../harness/vocabulary/external.js';
 
 let folder = '';
@@ -89,6 +89,45 @@ test('what a killed build left is no build', async () => {
   writeFileSync(join(dirname(made!), 'left-over'), '');
   expect(readFileSync((await program())[0]!, 'utf8')).toBe('first');
   expect(existsSync(join(dirname(made!), 'left-over'))).toBe(false);
+});
+
+const versioned: ExternalProject = {
+  ...tiny,
+  takeVersion: [['sh', '-c', 'echo {library} {version} > program']],
+  noSuchVersion: 'no {library}@{version} here',
+};
+const takes = (version: string, project = versioned) =>
+  externalProgram(project, {
+    cacheFolder: join(folder, 'cache'),
+    sources: join(folder, 'sources'),
+    say: (line) => void said.push(line),
+    takes: { library: 'org.tiny:tiny', version },
+  });
+
+test('another version of its library is a build of its own, beside that of the pinned one', async () => {
+  const [pinned] = await program(versioned);
+  const [other] = await takes('1.2.3');
+  expect(readFileSync(pinned!, 'utf8')).toBe('first');
+  expect(readFileSync(other!, 'utf8')).toBe('org.tiny:tiny 1.2.3\n');
+  expect(await takes('1.2.3')).toEqual([other, '--fast']);
+  expect((await takes('1.2.4'))[0]).not.toBe(other);
+  expect(builds()).toBe(3);
+  expect(said).toContainEqual(expect.stringContaining('building the tiny adapters with org.tiny:tiny 1.2.3 '));
+});
+
+test('a version that the registry does not have is no failed build; what the network did is', async () => {
+  const refuses = (words: string) => ({
+    ...versioned,
+    takeVersion: [['sh', '-c', `echo "error: ${words}" >&2; exit 1`]],
+  });
+  const none = takes('1.2.9', refuses('no org.tiny:tiny@1.2.9 here'));
+  await expect(none).rejects.toThrow(NoSuchVersionError);
+  await expect(none).rejects.toThrow(/^the registry of its packages has no org\.tiny:tiny 1\.2\.9$/);
+  for (const words of ['no org.tiny:tiny@1x2.9 here', 'connection refused']) {
+    const failed = takes('1.2.9', refuses(words));
+    await expect(failed).rejects.not.toThrow(NoSuchVersionError);
+    await expect(failed).rejects.toThrow('the tiny adapters with org.tiny:tiny 1.2.9 cannot be built');
+  }
 });
 
 test('a client is started by a path, because it runs in a folder of its own', async () => {

@@ -29,6 +29,7 @@ const measured: Measured = {
   cells: [
     { ...cell, came: 'exclusion' },
     { ...cell, lock: 'redisson/rlock', fault: 'nothing', came: 'safe' },
+    { ...cell, lock: 'redisson/rlock@3.16.4:lock-lease', fault: 'nothing', came: 'safe' },
   ],
 };
 
@@ -43,6 +44,7 @@ it('a table for a language, with versions, and a dash where nothing is known', (
 | Java, 2026-11-25, Redis 7.0.15 | nothing | client paused |
 | --- | --- | --- |
 | \`redisson/rlock\` 4.7.0 | safe (weak) | – |
+| \`redisson/rlock:lock-lease\` 3.16.4 | safe (weak) | – |
 | \`spring/shedlock\` 7.10.1 | – | [**exclusion**](#spring-shedlock-client-paused) |
 
 <!-- end of libraries of other languages -->

@@ -25,6 +25,21 @@ it('shows one whole', () => {
   expect(listText('faults', 'kill')).toMatch(/^ {2}kill {2}.*\n$/);
 });
 
+it('shows all that a library has, and what may be chosen of one', () => {
+  const all = listText('lock', 'redisson');
+  expect(all).toContain('  redisson/fair\n');
+  expect(all).not.toContain('  spring/');
+  expect(listText('lock', 'redisson/rlock@3.16.4:lock')).toBe(listText('lock', 'redisson/rlock'));
+  const rlock = listText('lock', 'redisson/rlock');
+  expect(rlock).toContain(
+    'forms:  tryLock-wait-lease (default), lock, lock-lease, tryLock, tryLock-wait, as in --lock redisson/rlock:lock\n',
+  );
+  expect(rlock).toContain(
+    'version: 4.7.0 (default); pinned too: 3.16.4, 3.15.6; any of org.redisson:redisson, as in --lock redisson/rlock@3.16.4\n',
+  );
+  expect(listText('lock', 'third-party/redlock-4')).toContain("version: your project's (default); any of redlock\n");
+});
+
 it.each([
   [['lokcs'], /^nothing is called "lokcs"; did you mean locks\? there are topologies, /],
   [['lock', 'redlok'], /^no lock "redlok"; did you mean redlock\? \('list locks' shows all\)$/],

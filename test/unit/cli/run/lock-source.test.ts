@@ -40,6 +40,7 @@ const context = {
   builtinNames: ['set-nx-px', 'redlock', 'broken/blind-del'],
   external: async (name: string) =>
     name === 'go/redsync' ? { clientArgv: ['/built/client', 'redsync'], topologies: ['single', 'redlock'] } : undefined,
+  fetched: () => Promise.reject(new Error('no version is asked for')),
   clientMain: '/dist/harness/client/main.js',
   node: '/usr/bin/node',
 };

@@ -45,6 +45,39 @@ test('where there is none, one line says how to get it', () => {
   expect(findLibrary(redlock5, folder, folder)).toBe(`redlock 5 is not installed in ${folder} (${there}): ${remedy}`);
 });
 
+test('a version that is asked for is fetched, whatever the project has, and an unpinned one is said to be', async () => {
+  installed('', 'redlock', '5.9.9');
+  installed('cache', 'redlock', '5.0.0-beta.1');
+  const modulePath = join(PROJECT, 'dist/lock-impl/third-party/redlock-5.js');
+  const asked: unknown[] = [];
+  const from = join(folder, 'cache');
+  const resolved = (version: string) =>
+    resolveLock(`third-party/redlock-5@${version}`, {
+      cwd: folder,
+      outFolder: folder,
+      builtin: () => ({ modulePath, topologies: ['single'], library: redlock5 }),
+      builtinNames: [],
+      external: async () => undefined,
+      async fetched(takes) {
+        asked.push(takes);
+        return {
+          version: `redlock@${version}`,
+          importedAs: 'redlock',
+          from,
+          folder: join(from, 'node_modules/redlock'),
+        };
+      },
+      clientMain: join(PROJECT, 'dist/harness/client/main.js'),
+      node: 'node',
+    });
+  const { clientArgv, note } = await resolved('5.0.0-beta.1');
+  expect(asked).toEqual([{ library: 'redlock', version: '5.0.0-beta.1' }]);
+  expect(note).toBe(`third-party/redlock-5@5.0.0-beta.1 is redlock@5.0.0-beta.1 (${from}/node_modules/redlock)`);
+  const { default: lock } = await import(clientArgv.at(-1)!);
+  expect(lock.features).toContain('redlock@5.0.0-beta.1');
+  expect((await resolved('5.0.0-beta.2')).note).toMatch(/\nnote: redlock 5\.0\.0-beta\.2 is not pinned: /);
+});
+
 test('the lock becomes one module with it', async () => {
   installed('', 'redlock', '5.9.9');
   const modulePath = join(PROJECT, 'dist/lock-impl/third-party/redlock-5.js');
@@ -54,6 +87,7 @@ test('the lock becomes one module with it', async () => {
     builtin: () => ({ modulePath, topologies: ['single'], library: redlock5 }),
     builtinNames: [],
     external: async () => undefined,
+    fetched: () => Promise.reject(new Error('no version is asked for')),
     clientMain: join(PROJECT, 'dist/harness/client/main.js'),
     node: 'node',
   });

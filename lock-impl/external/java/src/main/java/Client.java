@@ -165,7 +165,9 @@ public final class Client {
   }
 
   private Object init(JsonObject request) throws Exception {
-    Library.Claims claims = libraries.get().claims();
+    Library asked = libraries.get();
+    asked.mustHaveAll();
+    Library.Claims claims = asked.claims();
     JsonObject topology = request.getAsJsonObject("topology");
     String kind = topology.get("kind").getAsString();
     if (!claims.topologies().contains(kind)) throw new Refused("lock: " + claims.lock() + " makes no sense on " + kind);

@@ -55,6 +55,9 @@ interface Library extends AutoCloseable {
 
   Claims claims();
 
+  /** Throws where this version of the library does not have what the lock is made of. */
+  default void mustHaveAll() throws Refused {}
+
   /** Connects, with every channel watched by the wire. Where that fails it is closed, and another one asked. */
   void connect(JsonObject topology, Times times, Wire wire) throws Exception;
 

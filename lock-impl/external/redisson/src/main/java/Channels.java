@@ -14,8 +14,9 @@ import org.redisson.client.NettyHook;
  * go out by their hash (EVALSHA) are seen as well as whole ones.
  */
 final class Channels implements NettyHook {
-  /** Every unlock has such a key beside the lock's. */
+  /** Every unlock has such a key beside the lock's; of older versions it is what their scripts publish that only an unlock does. */
   private static final String UNLOCK = "redisson_unlock_latch:";
+  private static final String OLD_UNLOCK = "'publish'";
 
   private final Wire wire;
 
@@ -66,7 +67,7 @@ final class Channels implements NettyHook {
 
     private void sending(String text) {
       long atNs = System.nanoTime();
-      List<Wire.Operation> operations = wire.leaves(text, isTry(text), text.contains(UNLOCK));
+      List<Wire.Operation> operations = wire.leaves(text, isTry(text), text.contains(UNLOCK) || text.contains(OLD_UNLOCK));
       if (isTry(text)) waiting.addAll(operations);
       if (!operations.isEmpty()) return;
       List<Wire.Holder> named = holdersOf(text);
@@ -75,9 +76,9 @@ final class Channels implements NettyHook {
       renewingNs = atNs;
     }
 
-    /** The answer to a renewal is a list of ones and zeros, one for each key. */
+    /** The answer to a renewal is a list of ones and zeros, one for each key; older versions renew one key at a time. */
     private void answered(String text) {
-      String[] lines = text.split("\r\n");
+      String[] lines = (renewing.size() == 1 && text.startsWith(":") ? "*1\r\n" + text : text).split("\r\n");
       if (lines[0].equals("*" + renewing.size())) {
         for (int n = 0; n < renewing.size() && n + 1 < lines.length; n++) {
           Wire.Holder holder = renewing.get(n);

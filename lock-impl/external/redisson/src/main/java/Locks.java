@@ -4,10 +4,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import org.redisson.Redisson;
-import org.redisson.api.RFencedLock;
 import org.redisson.api.RLock;
 import org.redisson.api.RPermitExpirableSemaphore;
 import org.redisson.api.RReadWriteLock;
@@ -17,19 +17,27 @@ import org.redisson.client.RedisException;
 import org.redisson.config.BaseConfig;
 import org.redisson.config.Config;
 
-/** The locks of Redisson that the adapter knows, by variant. */
+/** The locks of Redisson that the adapter knows, by variant: `rlock`, or `rlock:lock-lease` where the form of its call is chosen. */
 final class Locks implements Library {
   @FunctionalInterface
   private interface Taking {
-    Granted take(List<RedissonClient> clients, String key, boolean read, long waitMs, long leaseMs)
+    Granted take(List<RedissonClient> clients, String key, boolean read, Form form, long waitMs, long leaseMs)
         throws InterruptedException;
   }
 
-  /** A lock, and what its handshake says of it. */
+  /**
+   * A lock, and what its handshake says of it; `forms`: it can be called in all of them, the first of which is the default. One that
+   * has but one form of its own has none.
+   */
   private record Variant(
-      Taking taking, List<String> topologies, List<String> features, boolean several, Map<String, Object> says) {
-    Variant(Taking taking, List<String> features, Map<String, Object> says) {
-      this(taking, ONE_SERVER, features, false, says);
+      Taking taking,
+      List<String> topologies,
+      List<String> features,
+      boolean several,
+      Map<String, Object> says,
+      List<Form> forms) {
+    Variant(Taking taking, List<String> features, Map<String, Object> says, List<Form> forms) {
+      this(taking, ONE_SERVER, features, false, says, forms);
     }
   }
 
@@ -46,17 +54,17 @@ final class Locks implements Library {
       Map.ofEntries(
           Map.entry("rlock", mutex((clients, key) -> clients.get(0).getLock(key))),
           Map.entry("rlock-no-sync", mutex((clients, key) -> clients.get(0).getLock(key))),
-          Map.entry("watchdog", new Variant(Locks::watchdog, with("renews"), MUTEX)),
+          Map.entry("watchdog", new Variant(of((clients, key) -> clients.get(0).getLock(key)), FEATURES, MUTEX, List.of(Form.TRY_LOCK_WAIT))),
           Map.entry("spin", mutex((clients, key) -> clients.get(0).getSpinLock(key))),
-          Map.entry("redlock", new Variant(of(Locks::redLock), List.of("redlock"), FEATURES, true, MUTEX)),
-          Map.entry("multi", new Variant(of(Locks::multi), ONE_SERVER, FEATURES, true, MUTEX)),
+          Map.entry("redlock", new Variant(of(Locks::redLock), List.of("redlock"), FEATURES, true, MUTEX, Form.ALL)),
+          Map.entry("multi", new Variant(of(Locks::multi), ONE_SERVER, FEATURES, true, MUTEX, Form.ALL)),
           Map.entry("fair", mutex((clients, key) -> clients.get(0).getFairLock(key))),
-          Map.entry("fenced", new Variant(Locks::fenced, with("fencing"), Map.of("model", Map.of("kind", "fenced")))),
-          Map.entry("read-write", new Variant(Locks::readWrite, with("shared"), Map.of("model", Map.of("kind", "read-write")))),
-          Map.entry("semaphore", new Variant(Locks::semaphore, FEATURES, permits("never"))),
-          Map.entry("permit-expirable", new Variant(Locks::permitExpirable, FEATURES, permits("lease"))));
+          Map.entry("fenced", new Variant(Locks::fenced, with("fencing"), Map.of("model", Map.of("kind", "fenced")), Form.ALL)),
+          Map.entry("read-write", new Variant(Locks::readWrite, with("shared"), Map.of("model", Map.of("kind", "read-write")), Form.ALL)),
+          Map.entry("semaphore", new Variant(Locks::semaphore, FEATURES, permits("never"), List.of())),
+          Map.entry("permit-expirable", new Variant(Locks::permitExpirable, FEATURES, permits("lease"), List.of())));
 
-  static final Set<String> NAMES = ALL.keySet();
+  static final Set<String> NAMES = names();
   /** Which have the most of what a client loads. */
   static final List<String> WARM_UP = List.of("rlock", "read-write", "fenced", "permit-expirable");
   /** What a script answers that has taken a lock. */
@@ -64,17 +72,35 @@ final class Locks implements Library {
 
   private final String name;
   private final Variant variant;
+  /** Null: it has but one. */
+  private final Form form;
+  /** As it was named, where it was. */
+  private final String namedForm;
   private final List<RedissonClient> clients = new ArrayList<>();
   private Times times;
   private Wire wire;
 
   private Locks(String name) {
-    this.name = name;
-    this.variant = ALL.get(name);
+    String[] parts = name.split(":", 2);
+    this.name = parts[0];
+    this.variant = ALL.get(parts[0]);
+    this.namedForm = parts.length == 1 ? null : parts[1];
+    List<Form> forms = variant.forms();
+    this.form = namedForm != null ? Form.typed(namedForm) : forms.isEmpty() ? null : forms.get(0);
   }
 
   static Library named(String name) {
     return new Locks(name);
+  }
+
+  private static Set<String> names() {
+    var names = new TreeSet<String>();
+    ALL.forEach(
+        (name, variant) -> {
+          names.add(name);
+          if (variant.forms().size() > 1) for (Form form : variant.forms()) names.add(name + ":" + form.typed);
+        });
+    return names;
   }
 
   private static List<String> with(String feature) {
@@ -89,12 +115,21 @@ final class Locks implements Library {
 
   @Override
   public Claims claims() {
-    return new Claims("redisson/" + name, variant.topologies(), variant.features(), variant.several(), variant.says());
+    var features = new ArrayList<>(variant.features());
+    if (form != null && !form.hasLease) features.add("renews");
+    if (form != null && !form.hasWait) features.add("no-wait");
+    String calls = "redisson/" + name + "@" + Versions.HERE + (namedForm == null ? "" : ":" + namedForm);
+    return new Claims(calls, variant.topologies(), features, variant.several(), variant.says());
+  }
+
+  @Override
+  public void mustHaveAll() throws Refused {
+    Versions.mustHave(name);
   }
 
   @Override
   public Granted take(String key, boolean read, long waitMs, long leaseMs) throws InterruptedException {
-    Granted granted = variant.taking().take(clients, key, read, waitMs, leaseMs);
+    Granted granted = variant.taking().take(clients, key, read, form, waitMs, leaseMs);
     if (granted == null || variant.says().containsKey("deadlines")) return granted; // refused, or a permit
     var newest = new Newest(key + (read ? " read " : " write ") + Thread.currentThread().getId(), granted.holding());
     held.put(newest.what(), newest);
@@ -168,12 +203,17 @@ final class Locks implements Library {
 
   @Override
   public long triesOnMs() {
+    // For ever is too long for a run: who waits through so many leases is ended, as a program is by its user.
+    if (form != null && form.waitsWithoutEnd) return LEAST_WAIT_MS + LEASES_WAITED * times.leaseMs();
     int again = new Config().useSingleServer().getRetryAttempts();
     return clients.size() * ((again + 1) * times.commandMs() + again * LONGEST_PAUSE_MS);
   }
 
   /** Redisson draws its pauses between 1 and 2 s. */
   private static final long LONGEST_PAUSE_MS = 2_000;
+
+  private static final long LEAST_WAIT_MS = 10_000;
+  private static final int LEASES_WAITED = 5;
 
   private RedissonClient single(JsonObject topology, JsonObject node) {
     Config config = config(topology);
@@ -184,12 +224,16 @@ final class Locks implements Library {
   private Config config(JsonObject topology) {
     Config config =
         new Config().setNettyHook(new Channels(wire)).setNettyThreads(4).setThreads(4).setLockWatchdogTimeout(times.leaseMs());
-    if (name.equals("rlock-no-sync")) config.setCheckLockSyncedSlaves(false);
-    if (topology.has("password")) config.setPassword(topology.get("password").getAsString());
+    if (name.equals("rlock-no-sync")) Versions.withoutCheckOfReplicas(config);
+    password = topology.has("password") ? topology.get("password").getAsString() : null;
     return config;
   }
 
+  /** Of all servers; null: they ask for none. */
+  private String password;
+
   private Config timed(Config config, BaseConfig<?> servers) {
+    if (password != null) Versions.password(config, servers, password);
     servers.setTimeout(times.commandMs()).setConnectTimeout(times.commandMs());
     return config;
   }
@@ -203,15 +247,15 @@ final class Locks implements Library {
   }
 
   private static Variant mutex(Getting getting) {
-    return new Variant(of(getting), FEATURES, MUTEX);
+    return new Variant(of(getting), FEATURES, MUTEX, Form.ALL);
   }
 
   private static Taking of(Getting getting) {
-    return (clients, key, read, waitMs, leaseMs) -> taken(getting.get(clients, key), waitMs, leaseMs);
+    return (clients, key, read, form, waitMs, leaseMs) -> taken(getting.get(clients, key), form, waitMs, leaseMs);
   }
 
-  private static Granted taken(RLock lock, long waitMs, long leaseMs) throws InterruptedException {
-    return lock.tryLock(waitMs, leaseMs, TimeUnit.MILLISECONDS) ? granted(lock, null) : null;
+  private static Granted taken(RLock lock, Form form, long waitMs, long leaseMs) throws InterruptedException {
+    return form.call(lock, waitMs, leaseMs) ? granted(lock, null) : null;
   }
 
   private static Granted granted(RLock lock, Long token) {
@@ -227,23 +271,17 @@ final class Locks implements Library {
         token);
   }
 
-  /** Without a lease: Redisson renews it, for as long as the process lives. */
-  private static Granted watchdog(List<RedissonClient> clients, String key, boolean read, long waitMs, long leaseMs)
-      throws InterruptedException {
-    RLock lock = clients.get(0).getLock(key);
-    return lock.tryLock(waitMs, TimeUnit.MILLISECONDS) ? granted(lock, null) : null;
-  }
-
-  private static Granted fenced(List<RedissonClient> clients, String key, boolean read, long waitMs, long leaseMs) {
-    RFencedLock lock = clients.get(0).getFencedLock(key);
-    Long token = lock.tryLockAndGetToken(waitMs, leaseMs, TimeUnit.MILLISECONDS);
+  private static Granted fenced(
+      List<RedissonClient> clients, String key, boolean read, Form form, long waitMs, long leaseMs) throws InterruptedException {
+    RLock lock = Versions.fencedLock(clients.get(0), key);
+    Long token = form.callForToken(lock, waitMs, leaseMs);
     return token == null ? null : granted(lock, token);
   }
 
-  private static Granted readWrite(List<RedissonClient> clients, String key, boolean read, long waitMs, long leaseMs)
-      throws InterruptedException {
+  private static Granted readWrite(
+      List<RedissonClient> clients, String key, boolean read, Form form, long waitMs, long leaseMs) throws InterruptedException {
     RReadWriteLock lock = clients.get(0).getReadWriteLock(key);
-    return taken(read ? lock.readLock() : lock.writeLock(), waitMs, leaseMs);
+    return taken(read ? lock.readLock() : lock.writeLock(), form, waitMs, leaseMs);
   }
 
   @SuppressWarnings("deprecation") // what many still run
@@ -257,8 +295,8 @@ final class Locks implements Library {
     return clients.get(0).getMultiLock(parts);
   }
 
-  private static Granted semaphore(List<RedissonClient> clients, String key, boolean read, long waitMs, long leaseMs)
-      throws InterruptedException {
+  private static Granted semaphore(
+      List<RedissonClient> clients, String key, boolean read, Form none, long waitMs, long leaseMs) throws InterruptedException {
     RSemaphore semaphore = clients.get(0).getSemaphore(key);
     if (SET_UP.add(key)) semaphore.trySetPermits(PERMITS);
     if (!semaphore.tryAcquire(waitMs, TimeUnit.MILLISECONDS)) return null;
@@ -271,7 +309,7 @@ final class Locks implements Library {
   }
 
   private static Granted permitExpirable(
-      List<RedissonClient> clients, String key, boolean read, long waitMs, long leaseMs) throws InterruptedException {
+      List<RedissonClient> clients, String key, boolean read, Form none, long waitMs, long leaseMs) throws InterruptedException {
     RPermitExpirableSemaphore semaphore = clients.get(0).getPermitExpirableSemaphore(key);
     if (SET_UP.add(key)) semaphore.trySetPermits(PERMITS);
     String permit = semaphore.tryAcquire(waitMs, leaseMs, TimeUnit.MILLISECONDS);
