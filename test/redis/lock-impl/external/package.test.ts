@@ -35,7 +35,9 @@ describe('of Java', skipWhere(withoutTool('java')), () => {
 
   test('a pinned one', () => {
     expect(run('take', 'org.lib:lib', '3.0').status).toBe(0);
-    expect(read('pom.xml')).toMatch(/lib-other<\/artifactId>\s*<version>2\.0<[\s\S]*lib<\/artifactId>\s*<version>3\.0</);
+    expect(read('pom.xml')).toMatch(
+      /lib-other<\/artifactId>\s*<version>2\.0<[\s\S]*lib<\/artifactId>\s*<version>3\.0</,
+    );
     expect(read('libraries.sha256')).toBe(hashLine('three', 'lib.jar'));
     write('lib/lib.jar', 'four');
     expect(run('check')).toMatchObject({ status: 1, stderr: 'error: lib.jar is not what libraries.sha256 says\n' });

@@ -42,6 +42,7 @@ final class Wire {
     private final String key;
     private final long thread;
     private final List<Sent> tries = new ArrayList<>();
+    private final Set<String> once = new HashSet<>();
     private boolean sent;
     private int unanswered;
     private boolean doubt;
@@ -51,6 +52,16 @@ final class Wire {
     private Operation(String key, long thread) {
       this.key = key;
       this.thread = thread;
+    }
+
+    /**
+     * A command that does not remember what came of it before. Sent twice, its second answer may be the echo of the first, and that it
+     * is heard says nothing, whether the first was answered by then or not.
+     */
+    void sends(String text) {
+      synchronized (Wire.this) {
+        doubt |= !once.add(text);
+      }
     }
 
     boolean sentNothing() {

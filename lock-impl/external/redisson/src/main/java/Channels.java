@@ -14,7 +14,10 @@ import org.redisson.client.NettyHook;
  * go out by their hash (EVALSHA) are seen as well as whole ones.
  */
 final class Channels implements NettyHook {
-  /** Every unlock has such a key beside the lock's; of older versions it is what their scripts publish that only an unlock does. */
+  /**
+   * Every unlock has such a key beside the lock's, which keeps its answer for one that is sent again. Older versions have none; of their
+   * scripts only that of an unlock publishes.
+   */
   private static final String UNLOCK = "redisson_unlock_latch:";
   private static final String OLD_UNLOCK = "'publish'";
 
@@ -67,7 +70,9 @@ final class Channels implements NettyHook {
 
     private void sending(String text) {
       long atNs = System.nanoTime();
-      List<Wire.Operation> operations = wire.leaves(text, isTry(text), text.contains(UNLOCK) || text.contains(OLD_UNLOCK));
+      boolean isOldUnlock = !text.contains(UNLOCK) && text.contains(OLD_UNLOCK);
+      List<Wire.Operation> operations = wire.leaves(text, isTry(text), isOldUnlock || text.contains(UNLOCK));
+      if (isOldUnlock) operations.forEach(one -> one.sends(text));
       if (isTry(text)) waiting.addAll(operations);
       if (!operations.isEmpty()) return;
       List<Wire.Holder> named = holdersOf(text);
