@@ -97,6 +97,7 @@ export const serviceRows: readonly Cell[] = [
     [[onSentinel, ...rows, ...mongodb, ...etcd.slice(0, 1)], 'safe', 'the lease ends, and the lock is free again'],
     [[...zookeeper, ...etcd.slice(1)], 'safe', 'the session times out, and the lock is free again'],
     [sessions, 'safe', 'the server sees the connection end, and frees the lock at once'],
+    [[on('mariadb-insert', 'mariadb')], 'liveness', 'nothing ends the row of a holder that died'],
   ]),
   ...row('leader-lost', failover, [
     [[plainMutex, ...mongodb], 'refused', nothingToReplace],

@@ -20,6 +20,15 @@ export const mariadbLocks: Record<string, BuiltinLock> = {
     claims: 'as mariadb-row, for resources that check nothing',
     topologies: MARIADB_TOPOLOGIES,
   },
+  'mariadb-insert': {
+    module: './mariadb/mariadb-insert.js',
+    family: 'mariadb',
+    forms: ONE_TRY,
+    summary: 'MariaDB: an INSERT on a unique key, and a DELETE; nothing else',
+    claims: 'exclusion while the server keeps what it committed; whoever dies holds for ever',
+    topologies: MARIADB_TOPOLOGIES,
+    lacks: ['expiry'],
+  },
   'mariadb-get-lock': {
     module: './mariadb/mariadb-get-lock.js',
     family: 'mariadb',
