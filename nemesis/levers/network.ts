@@ -89,15 +89,16 @@ export class NetworkLever {
     return cut(one, other) || cut(other, one) || off(one) || off(other);
   }
 
-  /** Takes the host off the network: its link is down. */
+  /** Takes the host off the network: its link is down. It is not left so by a rejection. */
   async off(host: Host): Promise<Grip> {
     await this.serial.run(host.name, async () => {
       if ((this.offs.get(host.name) ?? 0) === 0) {
         await setLink(host, 'down');
-        const up = await linkIsUp(host);
-        if (up) {
+        try {
+          if (await linkIsUp(host)) throw new Error(`${host.name}: ${DEVICE} is still up`);
+        } catch (error) {
           await setLink(host, 'up');
-          throw new Error(`${host.name}: ${DEVICE} is still up`);
+          throw error;
         }
       }
       this.offs.set(host.name, (this.offs.get(host.name) ?? 0) + 1);
