@@ -5,7 +5,7 @@ import type { Library } from './third-party/library.js';
 export interface BuiltinLock extends WithServerNeeds {
   /** The compiled module, relative to the registry. */
   module: `./${string}.js`;
-  /** The published library that it adapts, which the user's project has or has not. */
+  /** The published library that it adapts, or whose client it takes, which the user's project has or has not. */
   library?: Library;
   /** What it is a kind of: `naive`, `lease`, `reentrant`, `quorum`, ... */
   family: string;

@@ -9,7 +9,7 @@ import { mongodbLocks } from './mongodb/index.js';
 import { postgresLocks } from './postgres/index.js';
 import { expiringFields, waitsForDisks } from './server-needs.js';
 import { publishedLocks } from './third-party/index.js';
-import type { Library } from './third-party/library.js';
+import { type Library, nodeRedis } from './third-party/library.js';
 import { zookeeperLocks } from './zookeeper/index.js';
 
 export type { BuiltinLock } from './builtin-lock.js';
@@ -70,6 +70,15 @@ export const locks: Record<string, BuiltinLock> = {
     forms: WITH_EXTEND,
     summary: 'SET NX PX with a random value; release and extend by scripts that compare it',
     claims: 'exclusion on one server that does not forget; a failover can lose a grant; no fencing',
+    topologies: ONE_SERVER,
+  },
+  'set-nx-px-node-redis': {
+    module: './set-nx-px-node-redis.js',
+    family: 'lease',
+    forms: WITH_EXTEND,
+    library: nodeRedis,
+    summary: "set-nx-px over Redis' own client, the npm package redis 5 or 6",
+    claims: 'as set-nx-px',
     topologies: ONE_SERVER,
   },
   ifeq: {

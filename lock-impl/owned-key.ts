@@ -10,8 +10,8 @@ import { certainOrDoubtful, validForMs, whyNotDone } from './attempts.js';
 import { extendIfMine } from './scripts/extend-if-mine.js';
 import { releaseIfMine } from './scripts/release-if-mine.js';
 
-export interface OwnedKey {
-  readonly redis: Redis;
+export interface OwnedKey<Client = Redis> {
+  readonly redis: Client;
   readonly key: string;
   readonly owner: string;
 }
@@ -32,23 +32,30 @@ export async function prolong({ redis, key, owner }: OwnedKey, leaseMs: number):
 }
 
 /** How an owned key is taken, given back and prolonged; each answers as the function of that name here. */
-export interface OwnedKeyCommands {
-  take: typeof take;
-  giveBack: typeof giveBack;
-  prolong: typeof prolong;
+export interface OwnedKeyCommands<Client = Redis> {
+  take(mine: OwnedKey<Client>, leaseMs: number): Promise<boolean>;
+  giveBack(mine: OwnedKey<Client>): Promise<boolean>;
+  prolong(mine: OwnedKey<Client>, leaseMs: number): Promise<boolean>;
 }
 
 /** By scripts that compare the owner; every server has them. */
 export const byScripts: OwnedKeyCommands = { take, giveBack, prolong };
 
-/** The hold of one key that was asked for at `sentNs` and granted. */
-export function heldKey(
+type KeyHold = Required<Pick<LockHold, 'release' | 'extend' | 'validForMs' | 'grantSentNs'>>;
+
+/** The hold of one key that was asked for at `sentNs` and granted; given back and prolonged by scripts. */
+export function heldKey(access: TopologyAccess, mine: OwnedKey, sentNs: number, leaseMs: number): KeyHold {
+  return heldKeyBy(byScripts, access, mine, sentNs, leaseMs);
+}
+
+/** As `heldKey`; `by`: with which commands. */
+export function heldKeyBy<Client>(
+  by: Pick<OwnedKeyCommands<Client>, 'giveBack' | 'prolong'>,
   access: TopologyAccess,
-  mine: OwnedKey,
+  mine: OwnedKey<Client>,
   sentNs: number,
   leaseMs: number,
-  by: Pick<OwnedKeyCommands, 'giveBack' | 'prolong'> = byScripts,
-): Required<Pick<LockHold, 'release' | 'extend' | 'validForMs' | 'grantSentNs'>> {
+): KeyHold {
   return {
     validForMs: validForMs(access, sentNs, leaseMs),
     grantSentNs: sentNs,

@@ -9,7 +9,7 @@ import type { Redis } from 'ioredis';
 import type { AcquireOptions, LockClient, TopologyAccess } from '../harness/vocabulary/lock.js';
 import { type Attempt, tryUntilGranted } from './attempts.js';
 import { defineLock } from './define-lock.js';
-import { answerOrRefusal, byScripts, heldKey, type OwnedKeyCommands } from './owned-key.js';
+import { answerOrRefusal, byScripts, heldKeyBy, type OwnedKeyCommands } from './owned-key.js';
 
 /** Between two tries. */
 export const PAUSE_BETWEEN_TRIES = { minMs: 10, maxMs: 30 };
@@ -19,25 +19,29 @@ export default defineLock({
   topologies: ['single', 'replica', 'sentinel', 'cluster'],
   features: ['extend'],
   async connect(access) {
-    return leasesBy(access, await access.redis());
+    return leasesBy(access, await access.redis(), byScripts);
   },
 });
 
 /** The client of such a lock; `by`: with which commands. */
-export function leasesBy(access: TopologyAccess, redis: Redis, by: OwnedKeyCommands = byScripts): LockClient {
+export function leasesBy<Client>(access: TopologyAccess, redis: Client, by: OwnedKeyCommands<Client>): LockClient {
   return {
     acquire: (key: string, options: AcquireOptions) =>
-      tryUntilGranted(access, options, PAUSE_BETWEEN_TRIES, () => attempt(access, redis, key, options.leaseMs, by)),
+      tryUntilGranted(access, options, PAUSE_BETWEEN_TRIES, () => attemptBy(by, access, redis, key, options.leaseMs)),
   };
 }
 
-/** One try; `by`: with which commands. */
-export async function attempt(
+/** One try, by scripts. */
+export function attempt(access: TopologyAccess, redis: Redis, key: string, leaseMs: number): Promise<Attempt> {
+  return attemptBy(byScripts, access, redis, key, leaseMs);
+}
+
+async function attemptBy<Client>(
+  by: OwnedKeyCommands<Client>,
   access: TopologyAccess,
-  redis: Redis,
+  redis: Client,
   key: string,
   leaseMs: number,
-  by: OwnedKeyCommands = byScripts,
 ): Promise<Attempt> {
   const mine = { redis, key, owner: access.randomValue() };
   const sentNs = access.nowNs();
@@ -46,7 +50,7 @@ export async function attempt(
   if ('refusedBecause' in result) return result;
   if (!result.answer) return { refusedBecause: 'held' };
 
-  const hold = heldKey(access, mine, sentNs, leaseMs, by);
+  const hold = heldKeyBy(by, access, mine, sentNs, leaseMs);
   if (hold.validForMs > 0) return { hold };
   // The answer came when the lease was as good as over: useless to the caller, so give it back. If that fails the
   // lease ends by itself.

@@ -80,7 +80,11 @@ export function clientLines(options: AdapterOptions, all: Argument[], ownClient:
       ...made,
     ];
   }
-  if (client === 'redis') return nodeRedisLines(topology, file);
+  if (client === 'redis')
+    return [
+      '// A client of the package redis that never sends a command twice, and gives up on each in time.',
+      `const redis = ${cast('await topology.nodeRedis()')};`,
+    ];
   const made = hasRole(all, 'redlock') ? ['const redlock = new Redlock([redis]);'] : [];
   return [
     '// An ioredis client that never sends a command twice, and gives up on each in time.',
@@ -89,30 +93,9 @@ export function clientLines(options: AdapterOptions, all: Argument[], ownClient:
   ];
 }
 
-function nodeRedisLines(topology: string, file: string): string[] {
-  if (topology !== 'single' && topology !== 'replica')
-    throw new NoAdapterError(
-      `${file} takes a client of the package redis, which init can only make for --topology single or replica`,
-    );
-  return [
-    ...ADDRESS,
-    '// Never queues while it is offline: what is sent later than it is asked for may be granted to nobody.',
-    'const redis = createClient({',
-    '  socket: { host, port, connectTimeout: 250, reconnectStrategy: 50 },',
-    '  disableOfflineQueue: true,',
-    '});',
-    "redis.on('error', () => {}); // Commands tell.",
-    'await redis.connect();',
-  ];
-}
-
 function environmentValue(name: string): string {
   if (/port/i.test(name)) return 'String(port)';
   return /host|addr/i.test(name) ? 'host' : ADDRESS_URL;
-}
-
-export function closesClient({ client, topology }: AdapterOptions, all: Argument[], ownClient: boolean): boolean {
-  return client === 'redis' && topology !== 'redlock' && !ownClient && !hasRole(all, 'url');
 }
 
 export function importsOf(options: AdapterOptions, all: Argument[], ownClient: boolean, importedAs: string): string[] {
@@ -128,7 +111,6 @@ export function importsOf(options: AdapterOptions, all: Argument[], ownClient: b
   const what = [ofDefault, ofNames === '' ? '' : `{ ${ofNames} }`].filter(Boolean).join(', ');
   return [
     ...(hasRole(all, 'redlock') ? ["import Redlock from 'redlock';"] : []),
-    ...(closesClient(options, all, ownClient) ? ["import { createClient } from 'redis';"] : []),
     ...(ownClient ? [] : [`import ${what} from '${importedAs}';`]),
   ];
 }

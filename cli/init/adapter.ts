@@ -2,7 +2,6 @@
 import {
   type AdapterOptions,
   clientLines,
-  closesClient,
   imported,
   importsOf,
   nameOfFile,
@@ -69,7 +68,6 @@ export function adapterFor(options: AdapterOptions): Adapter {
     `  async acquire(key${optionsUsed(lines.join('\n'))}) {`,
     ...indented(lines, 4),
     '  },',
-    ...(closesClient(options, all, ownClient) ? ['  async close() {', '    redis.destroy();', '  },'] : []),
     '};',
   ];
   const name = lock.exported === 'default' ? nameOfFile(file) : lock.exported;

@@ -57,9 +57,14 @@ export const MODULE_EXTENSIONS = Object.keys(LOADERS);
  * One module out of the user's own source files. Packages stay where they are and are loaded from there, so that native
  * add-ons and packages that read their own files work.
  */
-export async function bundle(file: string, context: BundleContext, plugins: readonly Plugin[] = []): Promise<string> {
+export async function bundle(
+  file: string,
+  context: BundleContext,
+  plugins: readonly Plugin[] = [],
+  output: Pick<BuildOptions, 'inject'> = {},
+): Promise<string> {
   const outfile = join(context.outFolder, BUNDLE);
-  await build(file, context, plugins, { outfile, sourcemap: 'inline' });
+  await build(file, context, plugins, { ...output, outfile, sourcemap: 'inline' });
   return outfile;
 }
 

@@ -16,9 +16,10 @@ import { insteadOf, nearestName } from '../../harness/record/schemas/names.js';
 import type { LibraryVersion } from '../../harness/vocabulary/external.js';
 import type { BuiltinModule } from '../../lock-impl/index.js';
 import { parseLockSpec } from '../../lock-impl/lock-spec.js';
-import type { Library } from '../../lock-impl/third-party/library.js';
+import { type Library, nodeRedis } from '../../lock-impl/third-party/library.js';
 import { type BundleContext, bundle, bundledFiles, LockSpecError, MODULE_EXTENSIONS } from './bundle.js';
 import { havingVersion, otherVersion, unpinnedNote, whyNotChosen } from './chosen.js';
+import { bundleForNodeRedis, bundleWithNodeRedis } from './node-redis.js';
 import { type FoundLibrary, findLibrary } from './published-library.js';
 
 export interface LockSource {
@@ -68,7 +69,7 @@ export async function resolveLock(spec: string, context: LockContext): Promise<L
   if (external) return { kind: 'external', ...external, ...(note !== undefined && { note }) };
   if (!looksLikeFile(spec)) throw new LockSpecError(unknownName(spec, context.builtinNames));
   const file = await moduleFile(spec, context.cwd);
-  return { kind: 'file', clientArgv: startOf(await bundle(file, context), context) };
+  return { kind: 'file', clientArgv: startOf(await bundleWithNodeRedis(spec, file, context), context) };
 }
 
 /**
@@ -89,7 +90,7 @@ function startOf(bundled: string, { node, clientMain }: LockContext): string[] {
   return clientProgram([node, '--enable-source-maps', clientMain, bundled]);
 }
 
-/** One module of the adapter and the library that the user's project has. */
+/** One module of the adapter and the library that the user's project has, or the client. */
 async function publishedLock(
   name: string,
   { modulePath, topologies }: BuiltinModule,
@@ -99,7 +100,10 @@ async function publishedLock(
   const takes = otherVersion(name);
   const found = takes ? await havingVersion(name, context.fetched(takes)) : findLibrary(library, context.cwd);
   if (typeof found === 'string') throw new LockSpecError(`--lock ${name}: ${found}`);
-  const bundled = await bundle(modulePath, context, [libraryFrom(found)]);
+  const bundled =
+    library === nodeRedis
+      ? await bundleForNodeRedis(modulePath, found, context)
+      : await bundle(modulePath, context, [libraryFrom(found)]);
   const unpinned = unpinnedNote(name);
   const note = `${name} is ${found.version} (${found.folder})${unpinned === undefined ? '' : `\n${unpinned}`}`;
   return { kind: 'file', clientArgv: startOf(bundled, context), topologies, note };

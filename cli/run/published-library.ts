@@ -1,6 +1,6 @@
 /**
- * Which package of a published library a run takes: the version that was asked for, from the cache; else the one of the user's project,
- * else the one that a clone has.
+ * Which package of a published library, or of Redis' own client, a run takes: the version that was asked for, from the cache; else the one
+ * of the user's project, else the one that a clone has.
  */
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -54,12 +54,13 @@ const npm: ExternalProject = {
 export function findLibrary(library: Library, cwd: string, own = PROJECT): FoundLibrary | string {
   const wanted = wantedVersion(library);
   const { name, major } = nameAndMajor(wanted);
+  const majors = [...(library.majorsToo ?? []), major];
   const there = [cwd, own].flatMap((from) => [library.installedAs, name].flatMap((as) => packagesFrom(from, as)));
-  const fits = there.find((one) => one.version.startsWith(`${name}@${major}.`));
+  const fits = there.find((one) => majors.some((major) => one.version.startsWith(`${name}@${major}.`)));
   if (fits) return fits;
   const others = [...new Set(there.map((one) => one.version))];
   const instead = others.length > 0 ? ` (there is ${others.join(' and ')})` : '';
-  return `${name} ${major} is not installed in ${cwd}${instead}: npm install --save-dev ${wanted}`;
+  return `${name} ${majors.join(' or ')} is not installed in ${cwd}${instead}: npm install --save-dev ${wanted}`;
 }
 
 /** Nearest first. */

@@ -6,6 +6,7 @@ import { after, nowNs, wallMs } from '../runtimes/process-time.js';
 import type { Request } from '../vocabulary/protocol.js';
 import { CommandLog } from './command-log.js';
 import { lockOf } from './load-lock.js';
+import { type LoadNodeRedis, takeLoader } from './node-redis/package.js';
 import { ResourceConnection } from './resource-connection.js';
 import { Session } from './session.js';
 import { topologyAccess } from './topology-access.js';
@@ -21,14 +22,19 @@ export interface ClientPorts {
 /** Starts a client of the lock that `load` exports; the result is given every line of its standard input. `path`: for messages. */
 export function clientInWorld(load: () => Record<string, unknown>, path: string, ports: ClientPorts) {
   const log = new CommandLog();
+  let loadNodeRedis: LoadNodeRedis | undefined;
   const session = new Session({
     nowNs,
     wallMs,
     after,
     log,
-    loadLock: async () => lockOf(load(), path),
+    async loadLock() {
+      const module = load();
+      loadNodeRedis = takeLoader();
+      return lockOf(module, path);
+    },
     thrownAt: ports.thrownAt,
-    access: (topology, options, notices) => topologyAccess(topology, options, log, notices),
+    access: (topology, options, notices) => topologyAccess(topology, options, log, notices, loadNodeRedis),
     resource: (at, timeoutMs) => new ResourceConnection(at, timeoutMs),
     stopHere: () => ports.stopHere(),
     write: async (line) => ports.print(JSON.stringify(line)),

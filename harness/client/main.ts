@@ -14,6 +14,7 @@ import type { LockDefinition } from '../vocabulary/lock.js';
 import type { Request } from '../vocabulary/protocol.js';
 import { CommandLog } from './command-log.js';
 import { BadLockError, LOAD_ONLY, lockOf } from './load-lock.js';
+import { type LoadNodeRedis, takeLoader } from './node-redis/package.js';
 import { firstLine } from './outcome.js';
 import { PROTOCOL_FD } from './program.js';
 import { watchRefusals } from './refused-elsewhere.js';
@@ -38,6 +39,7 @@ const OURS = ['dist/harness/', 'harness/'].map((folder) => resolve(process.argv[
 
 // A lock may connect while it is loaded.
 const refusedElsewhere = watchRefusals();
+let loadNodeRedis: LoadNodeRedis | undefined;
 // Loading starts before init asks for it; what goes wrong is reported in the handshake.
 const loading = loadLock(modulePath);
 loading.catch(() => {});
@@ -59,7 +61,7 @@ const session = new Session({
   loadLock: () => loading,
   thrownAt: (thrown) => thrownAt(thrown, isOurs),
   refusedElsewhere,
-  access: (topology, options, notices) => topologyAccess(topology, options, log, notices),
+  access: (topology, options, notices) => topologyAccess(topology, options, log, notices, loadNodeRedis),
   resource: (at, timeoutMs) => new ResourceConnection(at, timeoutMs),
   stopHere: () => {
     process.kill(process.pid, 'SIGSTOP');
@@ -93,6 +95,7 @@ async function loadLock(path: string): Promise<LockDefinition> {
   let module: Record<string, unknown>;
   try {
     module = await import(url);
+    loadNodeRedis = takeLoader();
   } catch (error) {
     process.stderr.write(`${(error as Error)?.stack ?? error}\n`);
     throw new BadLockError(withPlace(`${path} cannot be loaded: ${firstLine(error)}`, thrownAt(error, isOurs)));

@@ -9,10 +9,13 @@ import type { Redis, RedisOptions } from 'ioredis';
 import { nowNs, sleep, wallMs } from '../runtimes/process-time.js';
 import { createRandom } from '../runtimes/random.js';
 import type { LockHold, TopologyAccess } from '../vocabulary/lock.js';
+import type { NodeRedis } from '../vocabulary/node-redis.js';
 import type { ClientOptions } from '../vocabulary/protocol.js';
 import type { Endpoint, OtherService, TopologyDescription } from '../vocabulary/topology.js';
 import { CommandLog } from './command-log.js';
 import { Listening } from './listening.js';
+import { openNodeRedis } from './node-redis/clients.js';
+import { type LoadNodeRedis, notHere } from './node-redis/package.js';
 import { StampedCluster, type StampedClusterOptions } from './stamped-cluster.js';
 import { StampedRedis } from './stamped-redis.js';
 
@@ -39,6 +42,7 @@ export function topologyAccess(
   options: ClientOptions,
   log: CommandLog,
   notices: LockNotices,
+  loadNodeRedis?: LoadNodeRedis,
 ): TopologyAccess {
   const open = (node: string, target: RedisOptions, into = log) => {
     const stamping = { log: into, nowNs, node };
@@ -90,8 +94,15 @@ export function topologyAccess(
     // A Cluster client takes the same commands, and differs in nothing that a lock should have to know.
     if (await isReady(one, READY_WITHIN_MS)) return one.client as Redis;
     one.client.disconnect();
-    const what = inWords(description);
-    throw new UnreachableError(`${what} was not ready within ${READY_WITHIN_MS} ms: ${one.lastError}`);
+    throw notReady(description, one.lastError);
+  };
+
+  const openNode = async (): Promise<NodeRedis> => {
+    const description = oneServer('nodeRedis()');
+    if (!loadNodeRedis) throw notHere();
+    const opened = openNodeRedis(await loadNodeRedis(), description, { log, nowNs }, options);
+    if (await opened.connected(READY_WITHIN_MS)) return opened.client as unknown as NodeRedis;
+    throw notReady(description, opened.lastError);
   };
 
   const openAll = async (): Promise<Redis[]> => {
@@ -121,6 +132,7 @@ export function topologyAccess(
   };
 
   let one: Promise<Redis> | undefined;
+  let node: Promise<NodeRedis> | undefined;
   let all: Promise<Redis[]> | undefined;
   let listening: Listening | undefined;
   const access: TopologyAccess = {
@@ -129,6 +141,10 @@ export function topologyAccess(
     redis: () => {
       one ??= openOne();
       return one;
+    },
+    nodeRedis: () => {
+      node ??= openNode();
+      return node;
     },
     nodes: () => {
       all ??= openAll();
@@ -154,6 +170,10 @@ export function topologyAccess(
 
 /** What clients take for one logical server. */
 type OneServer = Exclude<TopologyDescription, { kind: 'redlock' | OtherService }>;
+
+function notReady(description: OneServer, lastError: string): UnreachableError {
+  return new UnreachableError(`${inWords(description)} was not ready within ${READY_WITHIN_MS} ms: ${lastError}`);
+}
 
 function inWords(description: OneServer): string {
   switch (description.kind) {

@@ -1,5 +1,6 @@
 /** What the author of a lock writes in TypeScript, and what the harness hands to it. */
 import type { Redis } from 'ioredis';
+import type { NodeRedis } from './node-redis.js';
 import type { ClientOptions, Deadlines, LeaseKind, LockMode, LockModel } from './protocol.js';
 import type { Random } from './time.js';
 import type { TopologyDescription } from './topology.js';
@@ -67,6 +68,11 @@ export interface TopologyAccess {
    * client (which takes the same commands; all keys of one must be in one slot). Throws on `redlock`.
    */
   redis(): Promise<Redis>;
+  /**
+   * As `redis()`, by Redis' own package `redis` (version 5 or 6), which the user's project has. On a Cluster and with Sentinels
+   * `sendCommand` takes other arguments, as in that package. Throws on `redlock`.
+   */
+  nodeRedis(): Promise<NodeRedis>;
   /** Clients of all independent nodes (`redlock`); one client on `single`. Throws elsewhere. Nodes may be down. */
   nodes(): Promise<Redis[]>;
   /** Raw CLOCK_MONOTONIC nanoseconds. */

@@ -15,6 +15,8 @@ export interface Library {
   nodeMajorMin?: number;
   /** Which one it was tried with; absent: package.json says it. */
   version?: string;
+  /** Other major versions that will do. */
+  majorsToo?: readonly string[];
 }
 
 export const libraries = {
@@ -25,6 +27,9 @@ export const libraries = {
   // npm warns of a package that asks for a newer Node, unless it is optional: `test/locks/newer-node` has it, where Node is new enough.
   'redlock-universal': { installedAs: 'redlock-universal', nodeMajorMin: 22, version: '0.8.5' },
 } as const satisfies Record<string, Library>;
+
+/** Redis' own client, for `topology.nodeRedis()`: no library of locks, but found like them. */
+export const nodeRedis: Library = { installedAs: 'redis', majorsToo: ['5'] };
 
 /** `redlock@4.2.0`, from the package that is really loaded; undefined when none is there. */
 export function installedVersion({ installedAs }: Library): string | undefined {

@@ -228,6 +228,20 @@ export class L {
   });
 });
 
+describe("a lock that takes a client of Redis' own package", () => {
+  const OF_REDIS = `import { createClient } from 'redis';
+export class L { constructor(client) {} async acquire(key, ttlMs) {} async release(key, token) {} }`;
+
+  it.each(['single', 'replica', 'sentinel', 'cluster'])(
+    'gets that of the run on %s, and makes none',
+    async (topology) => {
+      const adapter = await adapterOf(OF_REDIS, { topology });
+      expect(adapter).toContain('const redis = await topology.nodeRedis();');
+      expect(adapter).not.toMatch(/createClient|from 'redis'|close\(/);
+    },
+  );
+});
+
 describe('what init refuses in one line', () => {
   const OWN_CLIENT = `import Redis from 'ioredis';
 const redis = new Redis();
