@@ -21,6 +21,8 @@ export const waitReplicated = onSingle('wait-replicated');
 export const waitsForTheDisk = onSingle('waitaof');
 export const publishedMutex = onSingle('third-party/redis-semaphore-mutex');
 export const onRedlock = on('redlock')('redlock');
+/** A canary: half of the nodes are enough for it. */
+export const halfQuorum = on('redlock')('broken/half-quorum');
 export const redlock4 = on('redlock')('third-party/redlock-4');
 export const publishedExceptRedlock4 = [
   'third-party/redlock-5',

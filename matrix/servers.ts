@@ -3,6 +3,7 @@ import type { Cell } from './cell.js';
 import {
   fencedMutex,
   flags,
+  halfQuorum,
   onRedlock,
   plainMutex,
   plan,
@@ -54,6 +55,13 @@ export const serverRows: readonly Cell[] = [
       flags('--nemesis', 'skew-granted'),
     ],
     [[fencedMutex], 'safe', 'two hold at once, but the counter survives and the resource refuses the elder'],
+  ]),
+  ...row('node-clock-error-below-the-lease', play('redlock-clock-error-below-the-lease'), [
+    [[onRedlock], 'exclusion', 'of a bare majority, one forgets before the lease is over'],
+  ]),
+  ...row('even-number-of-nodes', flags('--nodes', '6', '--keys', '1', '--nemesis', 'none'), [
+    [[onRedlock], 'safe', 'a majority of six is four, and two of those cannot come together'],
+    [[halfQuorum], 'exclusion', 'half of six is three, and the other half grants it as well'],
   ]),
   ...row('node-clock-back', play('server-clock-goes-back'), [
     [[plainMutex, reentrantMutex, waitReplicated, publishedMutex, fencedMutex], 'safe', lateButSound],

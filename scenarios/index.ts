@@ -46,6 +46,7 @@ import { redissonRedlockNodeForgets } from './redisson-redlock-node-forgets.js';
 import { redissonRestartUnderAWaiter } from './redisson-restart-under-a-waiter.js';
 import { redissonWatchdogUnderACut } from './redisson-watchdog-under-a-cut.js';
 import { redissonWatchdogUnderAPause } from './redisson-watchdog-under-a-pause.js';
+import { redlockClockErrorBelowTheLease } from './redlock-clock-error-below-the-lease.js';
 import { redlockClockJumps } from './redlock-clock-jumps.js';
 import { redlockClocksGoBack } from './redlock-clocks-go-back.js';
 import { redlockCrashedHolderFreesIt } from './redlock-crashed-holder-frees-it.js';
@@ -111,6 +112,7 @@ const all: readonly Scenario[] = [
   plannedFailoverMakesTwoHolders,
   powerCutLosesTheLastSecond,
   powerCutWithASyncedLog,
+  redlockClockErrorBelowTheLease,
   redlockClockJumps,
   redlockClocksGoBack,
   redlockCrashedHolderFreesIt,
