@@ -20,9 +20,10 @@ import { parseArgs } from 'node:util';
 const TOOL = fileURLToPath(new URL('.', import.meta.url));
 const PROJECT = join(TOOL, '..', '..');
 const REPORT = join(TOOL, 'tmp', 'report.json');
-/** Files that are tried by the tests of who calls them, in another folder. */
+/** Files that are tried by the tests of who calls them, which lie elsewhere: folders, or files. */
 const CALLED_FROM = {
   'checkers/worth/doubts.ts': ['checkers/exclusion', 'checkers/liveness', 'checkers/harm'],
+  'nemesis/levers/pressure.ts': 'nemesis/evict.test.ts',
   'checkers/linearizability/held.ts': 'checkers/exclusion',
   'checkers/linearizability/decide-held.ts': 'checkers/exclusion',
 };

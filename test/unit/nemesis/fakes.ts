@@ -122,6 +122,8 @@ export class FakeHost implements Host {
   shaperIsDeaf = false;
   /** The most that it says to have released something too late. */
   shaperLatestUs = 0;
+  /** What it says to have done with packets, for each peer. */
+  shaperCounts: Record<string, number> = {};
   /** By address: how many answers to it are to be lost, and of which of its ports connections were reset. */
   private readonly replies = new Map<string, number>();
   private readonly resets = new Map<string, number[]>();
@@ -231,6 +233,7 @@ export class FakeHost implements Host {
       overflowed: 0,
       errors: 0,
       latest_us: this.shaperLatestUs,
+      ...this.shaperCounts,
     };
     return JSON.stringify({ ...told, gap_us: gap, rate_bytes: rate, ...counts });
   }

@@ -127,6 +127,38 @@ describe('degraded links', () => {
     expect(await w.inForce()).toEqual([]);
   });
 
+  it('tell when they are healed what became of packets since they were struck, to all peers, and how late the latest was', async () => {
+    w.host('r1').shaperCounts = { taken: 7, lost: 2, duplicated: 1, reordered: 1, overflowed: 1, errors: 1 };
+    const grip = await w.clock.run(w.levers.links.shape(toAll(), { delayMs: 50 }));
+    w.host('r1').shaperCounts = { taken: 10, lost: 4, duplicated: 1, reordered: 4, overflowed: 2, errors: 3 };
+    w.host('r1').shaperLatestUs = 400;
+    expect(await w.clock.run(grip.heal())).toBe(
+      'r1 sent 6 packets, 4 lost, 6 reordered, 2 too many at once, 4 not sent, 0.4 ms later than asked at the most',
+    );
+    const twice = await w.clock.run(w.levers.links.shape(toAll(), { delayMs: 50 }));
+    w.host('r1').shaperCounts = { ...w.host('r1').shaperCounts, duplicated: 2 };
+    w.host('r1').shaperLatestUs = 0;
+    expect(await w.clock.run(twice.heal())).toBe('r1 sent 0 packets, 2 twice');
+  });
+
+  it('cannot be asked for on a link that nothing shapes', async () => {
+    const asked = async () => w.levers.links.loseReplies([w.host('r1'), w.host('r2')], 5_000, 1);
+    await expect(asked()).rejects.toThrow('nothing shapes what r1 sends to r2');
+  });
+
+  it('lose answers of any kind, or only those that are numbers', async () => {
+    const pair = [w.host('r1'), w.host('r2')] as const;
+    const grip = await w.clock.run(w.levers.links.shape([pair], {}));
+    await w.clock.run(w.levers.links.loseReplies(pair, 5_000, 2));
+    await w.clock.run(w.levers.links.loseReplies(pair, 5_000, 1, 'numbers'));
+    const { address } = w.host('r2');
+    expect(w.host('r1').asked.filter((one) => one.startsWith('reset-on-reply'))).toEqual([
+      `reset-on-reply ${address} 5000 2`,
+      `reset-on-reply ${address} 5000 1 numbers`,
+    ]);
+    await w.clock.run(grip.heal());
+  });
+
   it('lose what waits on them when they are cut', async () => {
     const grip = await w.clock.run(w.levers.links.shape(toAll(), { delayMs: 50 }));
     const cut = await w.clock.run(w.levers.network.cut(bothWays([w.host('r1')], [w.host('r2')])));
