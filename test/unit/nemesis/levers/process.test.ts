@@ -131,6 +131,9 @@ describe('a kill', () => {
     node.start = async () => {
       throw new Error('Bad file format');
     };
+    node.mendLog = async () => {
+      throw new Error('mended');
+    };
     await expect(w.clock.run(grip.heal())).rejects.toThrow('Bad file format');
   });
 });
