@@ -33,8 +33,8 @@ const semaphores: LockColumn[] = oneServer('redisson/semaphore', 'redisson/permi
   flags: ['--workload', 'semaphore'],
 }));
 const [plainSemaphore, expirable] = semaphores as [LockColumn, LockColumn];
-/** Its unlock is a DEL, its extension a SET XX, whoever holds by then. */
-const unowned = oneServer('spring/shedlock');
+/** Their unlock deletes the key whoever holds by then; the first one's extension overwrites it as well. */
+const unowned = oneServer('spring/shedlock', 'redisson/force-unlock');
 /** Those that ask the nodes at once, or do not wait long for one that is away. */
 const redsync: LockColumn = { lock: 'go/redsync', topologies: ['redlock'] };
 const carefulQuorums: LockColumn[] = ['python/pottery', 'python/aioredlock', 'rust/rslock'].map((lock) => ({

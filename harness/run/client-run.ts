@@ -2,6 +2,7 @@
 import type { Recorder } from '../record/recorder.js';
 import type { Clock } from '../vocabulary/time.js';
 import type { HoldLedger } from '../vocabulary/verdict.js';
+import type { AcquireDoubts } from './acquire-doubts.js';
 import type { StepStops } from './step-stops.js';
 
 /** What a client process needs of its run. */
@@ -20,6 +21,7 @@ export interface ClientRun {
   operationGraceMs: number;
   /** Where operations are to stop, beside those that say it themselves. */
   stops: StepStops;
+  doubts: AcquireDoubts;
   /** One line for people: a client that died by itself, printed garbage, ... */
   say(line: string): void;
 }

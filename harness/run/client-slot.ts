@@ -81,6 +81,7 @@ export class ClientSlot {
   private readonly allowance: LineAllowance;
 
   private coming: Promise<SlotProcess | undefined> | undefined;
+  private probing: Promise<unknown> = Promise.resolve();
   /** Operations of a client that is led by hand. */
   private readonly byHand = new Set<Promise<Outcome>>();
 
@@ -159,7 +160,20 @@ export class ClientSlot {
     if (this.target && !this.target.client.gone && !this.target.condemned) await this.target.releaseAll();
   }
 
-  async probe(key: string, { waitMs, dueNs, giveUpNs, read, together }: Probe): Promise<ProbeResult> {
+  /** Whether the client that would be asked may hold the key without knowing it. */
+  mayHold(key: string): boolean {
+    const client = this.target?.callers[0];
+    return client !== undefined && this.options.doubts.mayHold(client, key);
+  }
+
+  /** One after the other, whoever asks. */
+  probe(key: string, probe: Probe): Promise<ProbeResult> {
+    const result = this.probing.then(() => this.probeNow(key, probe));
+    this.probing = result.catch(() => {});
+    return result;
+  }
+
+  private async probeNow(key: string, { waitMs, dueNs, giveUpNs, read, together }: Probe): Promise<ProbeResult> {
     const { clock, leaseMs } = this.options;
     let reason = 'the lock client could not be started';
     let client = this.host.name;

@@ -7,11 +7,12 @@ import type { ClientTarget } from '../vocabulary/faults.js';
 import type { Host } from '../vocabulary/host.js';
 import type { HandshakeValue, LockModel } from '../vocabulary/protocol.js';
 import type { Instruction, Outcome } from '../vocabulary/workload.js';
+import { AcquireDoubts } from './acquire-doubts.js';
 import { ClientSlot, type Probe, type ProbeResult, type SlotOptions } from './client-slot.js';
 import type { HostsClient } from './command-senders.js';
 import { StepStops } from './step-stops.js';
 
-export interface SchedulerOptions extends Omit<SlotOptions, 'stops'> {
+export interface SchedulerOptions extends Omit<SlotOptions, 'stops' | 'doubts'> {
   topologyName: string;
   /** What the workload takes the lock for; absent: for whatever it says. */
   model?: LockModel;
@@ -37,13 +38,14 @@ export class Scheduler {
   /** What the lock says of itself; absent: no client has been started. */
   lock: HandshakeValue | undefined;
   private readonly slots: ClientSlot[];
+  private readonly doubts = new AcquireDoubts();
 
   constructor(
     hosts: readonly Host[],
     private readonly options: SchedulerOptions,
   ) {
     this.stops = new StepStops(options.random.fork('stops'));
-    this.slots = hosts.map((host) => new ClientSlot(host, { ...options, stops: this.stops }));
+    this.slots = hosts.map((host) => new ClientSlot(host, { ...options, stops: this.stops, doubts: this.doubts }));
   }
 
   /** Starts the first process of every slot; rejects with HandshakeError or UnfitLockError if one cannot start. */
@@ -131,10 +133,15 @@ export class Scheduler {
   }
 
   /**
-   * Tries to get and release `key` until `giveUpNs`; the answer to "can it be acquired again?". `which` picks the slot.
+   * Tries to get and release `key` until `giveUpNs`; the answer to "can it be acquired again?". `which` picks the slot, but for one
+   * that may hold the key without knowing it. Where all may, two must get it: one of them does not hold it.
    */
-  probe(which: number, key: string, probe: Probe): Promise<ProbeResult> {
-    return this.slots[which % this.slots.length]!.probe(key, probe);
+  async probe(which: number, key: string, probe: Probe): Promise<ProbeResult> {
+    const fromThere = this.slots.map((_, n) => this.slots[(which + n) % this.slots.length]!);
+    const sure = fromThere.find((slot) => !slot.mayHold(key));
+    const first = await (sure ?? fromThere[0]!).probe(key, probe);
+    const other = fromThere[1];
+    return sure || !other || !first.acquired ? first : other.probe(key, probe);
   }
 
   /**

@@ -176,6 +176,8 @@ export class SlotProcess implements ClientTarget {
     if (op === 'acquire') this.news.acquireAnswered(id, type === 'ok');
     // Unless the program is gone.
     const isLeftAlone = wasGivenUp(cancelledNs, completion.reason) && broke === undefined && !reply.unanswered;
+    if (op === 'acquire' && type === 'info' && isLeftAlone) this.run.doubts.doubtful(client, key, readNs);
+    if (op === 'acquire' && type === 'ok') this.run.doubts.granted(client, key, invoked.atNs);
     if (type === 'info' && !isLeftAlone) await this.condemn(completion.reason ?? 'outcome unknown');
     return { type, id, ...given };
   }

@@ -131,6 +131,7 @@ const rust: ExternalProject = {
 const REDISSON_CALLS = ['tryLock(wait, lease)', 'lock()', 'lock(lease)', 'tryLock()', 'tryLock(wait)'];
 
 interface RedissonLock {
+  lacks?: ExternalLock['lacks'];
   calls?: readonly string[];
   topologies?: readonly string[];
 }
@@ -140,7 +141,7 @@ function redissonLock(
   variant: string,
   called: string,
   claims: string,
-  { calls, topologies = ONE_SERVER }: RedissonLock = {},
+  { calls, lacks, topologies = ONE_SERVER }: RedissonLock = {},
 ): ExternalLock {
   return {
     ...adapts('org.redisson:redisson', '4.7.0', called, ['3.16.4', '3.15.6']),
@@ -149,6 +150,7 @@ function redissonLock(
     family: 'external',
     forms: calls ? [...calls, 'unlock()'] : ONE_TRY,
     ...(calls && { calls }),
+    ...(lacks && { lacks }),
     claims,
     topologies,
   };
@@ -178,6 +180,12 @@ export const externalLocks: Record<string, ExternalLock> = {
     'RLock, tryLock(wait): renewed every third of lockWatchdogTimeout, which is the lease',
     'as rlock, for work of any length; a paused client is a stale holder, and it is told nothing of a lost lock',
   ),
+  'redisson/force-unlock': redissonLock(
+    'force-unlock',
+    'RLock, given back by forceUnlock()',
+    'wrong, as some call it: an unlock asks neither who holds nor how often, so it frees the lock of the next holder',
+    { calls: REDISSON_CALLS, lacks: ['ownership'] },
+  ),
   'redisson/multi': redissonLock(
     'multi',
     'RedissonMultiLock over three locks of one server, tryLock(wait, lease)',
@@ -200,7 +208,7 @@ export const externalLocks: Record<string, ExternalLock> = {
   'redisson/fair': redissonLock(
     'fair',
     'the fair lock, tryLock(wait, lease)',
-    'as rlock; its order is not judged, because it does not say when it queued a client',
+    'as rlock, first come first served; the place of a waiter that died stands in the way for five minutes',
     { calls: REDISSON_CALLS },
   ),
   'redisson/fenced': redissonLock(

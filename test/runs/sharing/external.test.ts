@@ -25,8 +25,11 @@ const isFirst = (name: string) => Object.keys(externalLocks).find((one) => folde
 /** A lock that several may hold at once is taken for no other; one that has tokens shows them to a resource. */
 const workloadFor = (name: string) => {
   if (/semaphore|permit/.test(name)) return ['--workload', 'semaphore'];
-  return name.endsWith('/fenced') ? ['--workload', 'fenced-resource'] : [];
+  if (name.endsWith('/fenced')) return ['--workload', 'fenced-resource'];
+  return name in FOR_ITS_KIND ? ['--workload', FOR_ITS_KIND[name]!] : [];
 };
+/** What of Redisson only these workloads ask of it: its order, and nested grants. */
+const FOR_ITS_KIND: Readonly<Record<string, string>> = { 'redisson/fair': 'fair', 'redisson/watchdog': 'reentrant' };
 const folderOf = (name: string) => name.split('/')[0];
 
 /** Versions of which results are published, beside the default one: the first is tried always, the others at night. */
@@ -35,7 +38,10 @@ const [older, ...evenOlder] = externalLocks['redisson/rlock']!.versions.alsoPinn
 );
 const tried = [...Object.keys(externalLocks), older!, ...evenOlder].map((name) => [name, externalLock(name)!] as const);
 
-describe.each(tried)('%s', (name, { project, topologies }) => {
+/** What the twin does, and no other may: its unlock frees the lock of whoever holds. */
+const TWIN = 'redisson/force-unlock';
+
+describe.each(tried.filter(([name]) => name !== TWIN))('%s', (name, { project, topologies }) => {
   const noTool = project.needs.flatMap(([tool]) => withoutTool(tool) ?? [])[0];
   const lacking = noTool ?? lacks.get(kinds[topologies[0]!]!.service);
   const [first, ...others] = topologies;
@@ -54,5 +60,57 @@ describe.each(tried)('%s', (name, { project, topologies }) => {
     expect([0, 1, 2], output + errors).toContain(status);
     expect(results.violations.filter((one) => one.class !== 'liveness')).toEqual([]);
     expect(results.stats.holds).toBeGreaterThan(0);
+    if (workloadFor(name).includes('fair')) {
+      expect(results.stats.fifoWaiters).toBeGreaterThan(0);
+      expect(results.stats.fifoInversions).toBe(0);
+    }
   }
+});
+
+describe('Redisson as it is called', () => {
+  const options = { timeout: BUILD_MS, ...skipWhere(['java', 'mvn'].flatMap((tool) => withoutTool(tool) ?? [])[0]) };
+  const run = (lock: string, ...flags: string[]) =>
+    torture([...QUIET, '--lock', lock, '--clients', '3', '--keys', '2', '--lease', '2s', ...flags]);
+
+  it('an unlock by force inside a nested grant frees the lock under its owner, and is found', options, async () => {
+    const { status, results } = await run(TWIN, '--workload', 'reentrant', '--time-limit', '4s');
+    expect(status).toBe(1);
+    expect(results.violations.map((one) => one.class)).toContain('exclusion');
+  });
+
+  describe.each(['redisson/rlock', 'redisson/rlock@3.16.4', 'redisson/rlock@3.15.6'])(
+    '%s',
+    { tags: ['night'] },
+    (lock) => {
+      it.each(['lock', 'lock-lease', 'tryLock', 'tryLock-wait'])(
+        'by %s: never two without faults',
+        options,
+        async (form) => {
+          const { results } = await run(`${lock}:${form}`, '--time-limit', '5s');
+          expect(results.violations.filter((one) => one.class !== 'liveness')).toEqual([]);
+          expect(results.stats.holds).toBeGreaterThan(0);
+        },
+      );
+
+      it('by lock(lease): who sleeps past the lease is a stale holder, by the pause', options, async () => {
+        const { results } = await run(`${lock}:lock-lease`, '--nemesis', 'pause:holder', '--time-limit', '14s');
+        expect(new Set(results.violations.map((one) => one.class))).toEqual(new Set(['stale']));
+        expect(results.violations[0]!.cause?.name).toBe('client-paused');
+      });
+
+      it('by lock(): what a killed holder had is free again after the time of the watchdog', options, async () => {
+        const { results } = await run(`${lock}:lock`, '--nemesis', 'kill:holder', '--time-limit', '14s');
+        expect(results.violations).toEqual([]);
+        expect(results.stats.struckHolds).toBeGreaterThan(0);
+      });
+
+      it('nested grants, and the order of its fair lock', options, async () => {
+        const nested = await run(`${lock}:lock`, '--workload', 'reentrant', '--time-limit', '5s');
+        expect(nested.results.violations).toEqual([]);
+        const fair = await run(lock.replace('rlock', 'fair'), '--workload', 'fair', '--time-limit', '5s');
+        expect(fair.results.stats).toMatchObject({ fifoInversions: 0 });
+        expect(fair.results.stats.fifoWaiters).toBeGreaterThan(0);
+      });
+    },
+  );
 });

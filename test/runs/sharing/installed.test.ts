@@ -88,7 +88,7 @@ describe('the package', () => {
     /^docker\/((client|server)\.)?Dockerfile$/,
     /^docker\/native-packages\.mjs$/,
     /^harness\/native\/([a-z-]+\.c|prebuilt\.json)$/,
-    /^lock-impl\/external\/[\w./-]+\.(md|py|txt|go|mod|sum|java|xml|rs|toml|lock|sha256)$/,
+    /^lock-impl\/external\/[\w./@-]+\.(md|py|txt|go|mod|sum|java|xml|rs|toml|lock|sha256|json|mjs)$/,
   ];
 
   it('has compiled code, types, docs and the sources that are built on the machine, and nothing else', () => {

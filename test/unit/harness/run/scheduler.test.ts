@@ -478,6 +478,55 @@ describe('the probe at the end', () => {
     expect(await probing).toEqual({ client: 'c1', acquired: true });
   });
 
+  test('is not made by a client that may hold the key without knowing it; where all may, by two', async () => {
+    const hosts = ['c1', 'c2'].map((name) => fakeHost(name));
+    const script = function* (): ClientScript {
+      yield { do: 'acquire', key: 'lock:0', leaseMs: 5_000, waitMs: 0, cancelAfterMs: 1 };
+      yield { do: 'idle', ms: 1e6 };
+    };
+    const { scheduler, clock, events } = fakeRun(
+      hosts.map(({ host }) => host),
+      script,
+    );
+    const started = scheduler.start();
+    const clients = hosts.map(({ processes }) => processes[0]!);
+    const hello = { type: 'ok', value: { lock: 'fake', features: ['cancel'] } };
+    for (const client of clients) client.answer({ ...(await client.nextRequest()), ...hello });
+    await started;
+    const stamps = () => ({ began: monotonicNs(), ended: monotonicNs() });
+    scheduler.runScripts();
+    const [c1, c2] = clients as [(typeof clients)[0], (typeof clients)[0]];
+    /** Has it give its first acquire up, and answers that. */
+    const giveUp = async (client: typeof c1, answer: object) => {
+      const acquire = await client.nextRequest();
+      const cancel = await client.nextRequest();
+      expect(cancel).toMatchObject({ op: 'cancel', acquire: acquire.id });
+      client.answer({ id: cancel.id, type: 'ok' });
+      client.answer({ id: acquire.id, ...stamps(), ...answer });
+    };
+    const serve = async (client: typeof c1, ops: string[]) => {
+      for (const op of ops) {
+        const { id, op: asked } = await client.nextRequest();
+        expect(asked).toBe(op);
+        client.answer({ id, type: 'ok', ...stamps() });
+      }
+    };
+    const dueNs = clock.nowNs() - 1;
+    const probe = () => scheduler.probe(0, 'lock:0', { waitMs: 5, dueNs, giveUpNs: clock.nowNs() + 60e9 });
+    await giveUp(c1, { type: 'info', reason: 'interrupted' });
+    await giveUp(c2, { type: 'info', reason: 'interrupted' });
+    while (events().filter(({ type }) => type === 'info').length < 2) await clock.sleep(1);
+    // Both may: c1 is granted it, but that shows nothing; c2 must be as well, after which c1's doubt is over.
+    const both = probe();
+    await serve(c1, ['acquire', 'release']);
+    await serve(c2, ['acquire', 'release']);
+    expect(await both).toEqual({ client: 'c2', acquired: true });
+    const one = probe();
+    await serve(c1, ['acquire', 'release']);
+    expect(await one).toEqual({ client: 'c1', acquired: true });
+    await scheduler[Symbol.asyncDispose]();
+  });
+
   test('waits for all of the grace then: a lock that needs a second for a grant gets it', async () => {
     const { scheduler, client, clock, answer } = await idling();
     const probing = scheduler.probe(0, 'lock:0', {

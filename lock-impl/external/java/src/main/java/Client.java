@@ -22,7 +22,7 @@ public final class Client {
   private final Supplier<Library> libraries;
   /** Null until it is connected. */
   private volatile Library library;
-  private final Wire wire = new Wire(this::renewed);
+  private final Wire wire = new Wire(this::renewed, this::queued);
   private final Map<Integer, Held> holds = new ConcurrentHashMap<>();
   /** Threads that carry out an acquire, by its id. */
   private final Map<Integer, Thread> acquiring = new ConcurrentHashMap<>();
@@ -114,6 +114,13 @@ public final class Client {
         (id, held) -> {
           if (held.key().equals(key) && held.thread() == thread)
             say(Map.of("type", "renewed", "hold", id, "at", sentNs, "leaseMs", leaseMs));
+        });
+  }
+
+  private void queued(long thread, long atNs) {
+    acquiring.forEach(
+        (id, waiting) -> {
+          if (waiting.getId() == thread) say(Map.of("type", "step", "name", "queued", "at", atNs, "hold", id));
         });
   }
 
@@ -281,7 +288,9 @@ public final class Client {
 
   private Object release(JsonObject request) throws Exception {
     ours(request, Library.Holding::giveBack);
-    holds.remove(request.get("hold").getAsInt());
+    Held gone = holds.remove(request.get("hold").getAsInt());
+    boolean nested = holds.values().stream().anyMatch(one -> one.key().equals(gone.key()) && one.thread() == gone.thread());
+    if (nested) wire.stillHeld(gone.key(), gone.thread());
     return null;
   }
 

@@ -26,15 +26,23 @@ final class Wire {
     void renewed(String key, long thread, long sentNs);
   }
 
+  /** Hears that the operation of a thread is in a queue now. */
+  @FunctionalInterface
+  interface Queueing {
+    void queued(long thread, long atNs);
+  }
+
   /** A key, and the thread that holds it. */
   record Holder(String key, long thread) {}
 
   final Renewals renewals;
+  final Queueing queueing;
   private final Set<Holder> held = ConcurrentHashMap.newKeySet();
   private final Map<Long, Operation> running = new ConcurrentHashMap<>();
 
-  Wire(Renewals renewals) {
+  Wire(Renewals renewals, Queueing queueing) {
     this.renewals = renewals;
+    this.queueing = queueing;
   }
 
   /** What has become of the commands of one operation. */
@@ -44,6 +52,7 @@ final class Wire {
     private final List<Sent> tries = new ArrayList<>();
     private final Set<String> once = new HashSet<>();
     private boolean sent;
+    private boolean queued;
     private int unanswered;
     private boolean doubt;
     /** Some of the commands may be another operation's. */
@@ -62,6 +71,15 @@ final class Wire {
       synchronized (Wire.this) {
         doubt |= !once.add(text);
       }
+    }
+
+    /** An answer says that a queue has it; told once. */
+    void isQueued(long atNs) {
+      synchronized (Wire.this) {
+        if (queued) return;
+        queued = true;
+      }
+      queueing.queued(thread, atNs);
     }
 
     boolean sentNothing() {
@@ -122,6 +140,11 @@ final class Wire {
     held.remove(new Holder(key, thread));
     running.put(thread, operation);
     return operation;
+  }
+
+  /** That thread holds the key still, by an earlier grant than the one that was given back. */
+  void stillHeld(String key, long thread) {
+    held.add(new Holder(key, thread));
   }
 
   boolean isHeld(Holder holder) {

@@ -22,9 +22,12 @@ final class Channels implements NettyHook {
   private static final String OLD_UNLOCK = "'publish'";
 
   private final Wire wire;
+  private final boolean hasQueue;
 
-  Channels(Wire wire) {
+  /** `hasQueue`: who is refused is in a queue by that. */
+  Channels(Wire wire, boolean hasQueue) {
     this.wire = wire;
+    this.hasQueue = hasQueue;
   }
 
   @Override
@@ -35,14 +38,21 @@ final class Channels implements NettyHook {
     channel.pipeline().addFirst(new Handler());
   }
 
-  /** Those who wait subscribe to a channel that is named after the key. */
+  /** Those who wait subscribe to a channel that is named after the key; how often it is held is only read. */
   private static boolean isTry(String text) {
-    return !text.contains("SUBSCRIBE");
+    return !text.contains("SUBSCRIBE") && !text.contains("\r\nHGET\r\n");
+  }
+
+  /** A try of a fair lock that is refused is queued by that, unless it is one that never waits: that answers whether it was granted. */
+  private static boolean queues(String text) {
+    return text.contains("redisson_lock_queue:") && !text.contains(UNLOCK) && !text.contains(OLD_UNLOCK);
   }
 
   private final class Handler extends ChannelDuplexHandler {
     /** Operations that have no answer yet on this connection, which carries out one command after the other. */
     private final List<Wire.Operation> waiting = new ArrayList<>();
+    /** Those among them that a queue takes in if they are refused. */
+    private final List<Wire.Operation> queueing = new ArrayList<>();
     /** A renewal that was sent and not yet answered: what it renews, in its order, and when it left. */
     private List<Wire.Holder> renewing = List.of();
     private long renewingNs;
@@ -57,6 +67,12 @@ final class Channels implements NettyHook {
     public void channelRead(ChannelHandlerContext context, Object message) throws Exception {
       wire.answered(waiting);
       waiting.clear();
+      // Granted is nil; refused, for how long it is held yet.
+      if (!queueing.isEmpty() && message instanceof ByteBuf bytes && bytes.isReadable() && bytes.getByte(bytes.readerIndex()) == ':') {
+        long atNs = System.nanoTime();
+        for (Wire.Operation one : queueing) one.isQueued(atNs);
+      }
+      queueing.clear();
       if (!renewing.isEmpty() && message instanceof ByteBuf bytes) answered(bytes.toString(StandardCharsets.UTF_8));
       super.channelRead(context, message);
     }
@@ -74,6 +90,7 @@ final class Channels implements NettyHook {
       List<Wire.Operation> operations = wire.leaves(text, isTry(text), isOldUnlock || text.contains(UNLOCK));
       if (isOldUnlock) operations.forEach(one -> one.sends(text));
       if (isTry(text)) waiting.addAll(operations);
+      if (hasQueue && queues(text)) queueing.addAll(operations);
       if (!operations.isEmpty()) return;
       List<Wire.Holder> named = holdersOf(text);
       if (named.stream().noneMatch(wire::isHeld)) return;

@@ -39,11 +39,21 @@ final class Locks implements Library {
     Variant(Taking taking, List<String> features, Map<String, Object> says, List<Form> forms) {
       this(taking, ONE_SERVER, features, false, says, forms);
     }
+
+    boolean nests() {
+      return features.contains(NESTS);
+    }
   }
+
+  private static final String NESTS = "reentrant";
 
   private static final List<String> ONE_SERVER = List.of("single", "replica", "sentinel", "cluster");
   private static final List<String> FEATURES = List.of("callers", "cancel", "clock");
   private static final Map<String, Object> MUTEX = Map.of("model", Map.of("kind", "mutex"));
+
+  /** Redisson gives up the place of who is heard of no more after `fairLockWaitTimeout`: five minutes. */
+  private static final Map<String, Object> FAIR =
+      Map.of("model", Map.of("kind", "fair"), "deadlines", Map.of("place", 300_000));
 
   /** What a multi lock is made of, as ends of the key's name. */
   private static final List<String> MULTI = List.of("", ":b", ":c");
@@ -54,11 +64,12 @@ final class Locks implements Library {
       Map.ofEntries(
           Map.entry("rlock", mutex((clients, key) -> clients.get(0).getLock(key))),
           Map.entry("rlock-no-sync", mutex((clients, key) -> clients.get(0).getLock(key))),
-          Map.entry("watchdog", new Variant(of((clients, key) -> clients.get(0).getLock(key)), FEATURES, MUTEX, List.of(Form.TRY_LOCK_WAIT))),
+          Map.entry("watchdog", new Variant(of((clients, key) -> clients.get(0).getLock(key)), with(NESTS), MUTEX, List.of(Form.TRY_LOCK_WAIT))),
+          Map.entry("force-unlock", new Variant(Locks::forced, with(NESTS), MUTEX, Form.ALL)),
           Map.entry("spin", mutex((clients, key) -> clients.get(0).getSpinLock(key))),
           Map.entry("redlock", new Variant(of(Locks::redLock), List.of("redlock"), FEATURES, true, MUTEX, Form.ALL)),
           Map.entry("multi", new Variant(of(Locks::multi), ONE_SERVER, FEATURES, true, MUTEX, Form.ALL)),
-          Map.entry("fair", mutex((clients, key) -> clients.get(0).getFairLock(key))),
+          Map.entry("fair", new Variant(of((clients, key) -> clients.get(0).getFairLock(key)), with(NESTS), FAIR, Form.ALL)),
           Map.entry("fenced", new Variant(Locks::fenced, with("fencing"), Map.of("model", Map.of("kind", "fenced")), Form.ALL)),
           Map.entry("read-write", new Variant(Locks::readWrite, with("shared"), Map.of("model", Map.of("kind", "read-write")), Form.ALL)),
           Map.entry("semaphore", new Variant(Locks::semaphore, FEATURES, permits("never"), List.of())),
@@ -130,35 +141,52 @@ final class Locks implements Library {
   @Override
   public Granted take(String key, boolean read, long waitMs, long leaseMs) throws InterruptedException {
     Granted granted = variant.taking().take(clients, key, read, form, waitMs, leaseMs);
-    if (granted == null || variant.says().containsKey("deadlines")) return granted; // refused, or a permit
-    var newest = new Newest(key + (read ? " read " : " write ") + Thread.currentThread().getId(), granted.holding());
-    held.put(newest.what(), newest);
-    return new Granted(newest, granted.token());
+    if (granted == null || !(granted.holding() instanceof Unlocking unlocking)) return granted; // refused, or a permit
+    String what = key + (read ? " read " : " write ") + Thread.currentThread().getId();
+    List<Nested> stack = held.computeIfAbsent(what, any -> new ArrayList<>());
+    // Taken once: what this thread was granted before had ended by then.
+    if (!stack.isEmpty() && !(variant.nests() && unlocking.lock().getHoldCount() > 1)) stack.clear();
+    var nested = new Nested(stack, unlocking);
+    stack.add(nested);
+    return new Granted(nested, granted.token());
   }
 
-  /** By key, mode and thread, the last grant. */
-  private final Map<String, Newest> held = new ConcurrentHashMap<>();
+  /** By key, mode and thread, the grants that have not ended yet. Each is its thread's own. */
+  private final Map<String, List<Nested>> held = new ConcurrentHashMap<>();
 
   /**
    * An unlock names no grant: it gives back what the thread has now. Who was granted a lock again, after the lease of an earlier
    * grant had ended, has nothing of that left to give back, and an application would unlock the new one by it.
    */
-  private final class Newest implements Holding {
-    private final String what;
+  private final class Nested implements Holding {
+    private final List<Nested> stack;
     private final Holding holding;
 
-    Newest(String what, Holding holding) {
-      this.what = what;
+    Nested(List<Nested> stack, Holding holding) {
+      this.stack = stack;
       this.holding = holding;
-    }
-
-    String what() {
-      return what;
     }
 
     @Override
     public boolean giveBack() throws Exception {
-      return held.get(what) == this && holding.giveBack();
+      if (!stack.contains(this)) return false;
+      boolean given = holding.giveBack();
+      if (given) stack.remove(this);
+      else stack.clear(); // the lock is not this thread's, however often it took it
+      return given;
+    }
+  }
+
+  /** Gives a lock back as an application does. */
+  private record Unlocking(RLock lock) implements Holding {
+    @Override
+    public boolean giveBack() {
+      try {
+        lock.unlock();
+        return true;
+      } catch (IllegalMonitorStateException notOurs) {
+        return false;
+      }
     }
   }
 
@@ -223,7 +251,7 @@ final class Locks implements Library {
 
   private Config config(JsonObject topology) {
     Config config =
-        new Config().setNettyHook(new Channels(wire)).setNettyThreads(4).setThreads(4).setLockWatchdogTimeout(times.leaseMs());
+        new Config().setNettyHook(new Channels(wire, name.equals("fair") && form != Form.TRY_LOCK)).setNettyThreads(4).setThreads(4).setLockWatchdogTimeout(times.leaseMs());
     if (name.equals("rlock-no-sync")) Versions.withoutCheckOfReplicas(config);
     password = topology.has("password") ? topology.get("password").getAsString() : null;
     return config;
@@ -247,7 +275,7 @@ final class Locks implements Library {
   }
 
   private static Variant mutex(Getting getting) {
-    return new Variant(of(getting), FEATURES, MUTEX, Form.ALL);
+    return new Variant(of(getting), with(NESTS), MUTEX, Form.ALL);
   }
 
   private static Taking of(Getting getting) {
@@ -259,16 +287,14 @@ final class Locks implements Library {
   }
 
   private static Granted granted(RLock lock, Long token) {
-    return new Granted(
-        () -> {
-          try {
-            lock.unlock();
-            return true;
-          } catch (IllegalMonitorStateException notOurs) {
-            return false;
-          }
-        },
-        token);
+    return new Granted(new Unlocking(lock), token);
+  }
+
+  /** A twin that is wrong: `forceUnlock()` asks neither who holds nor how often. */
+  private static Granted forced(
+      List<RedissonClient> clients, String key, boolean read, Form form, long waitMs, long leaseMs) throws InterruptedException {
+    RLock lock = clients.get(0).getLock(key);
+    return form.call(lock, waitMs, leaseMs) ? new Granted(lock::forceUnlock, null) : null;
   }
 
   private static Granted fenced(
