@@ -65,6 +65,7 @@ import { serverClockGoesBack } from './server-clock-goes-back.js';
 import { serverClockJumps } from './server-clock-jumps.js';
 import { silentUnlock } from './silent-unlock.js';
 import { swappedArguments } from './swapped-arguments.js';
+import { takenTwiceWaitsForItself } from './taken-twice-waits-for-itself.js';
 import { waitOneIsNotEnough } from './wait-one-is-not-enough.js';
 import { waitRefusesWhatNoReplicaHas } from './wait-refuses-what-no-replica-has.js';
 import { waitaofOneReplicaIsNotEnough } from './waitaof-one-replica-is-not-enough.js';
@@ -105,6 +106,7 @@ const all: readonly Scenario[] = [
   oneFailedRenewalCostsNothing,
   oneFailedRenewalEndsTheWatchdog,
   onlyOneHolds,
+  takenTwiceWaitsForItself,
   onlyTheOwnerReleases,
   pauseBetweenGetAndDel,
   pauseBetweenGrantAndWrite,
