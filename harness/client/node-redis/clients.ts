@@ -200,16 +200,17 @@ function clusterClient(
     defaults: clientOptions(guarding, password),
     ...NO_TIMEOUT,
   });
-  guardCluster(cluster, guarding);
+  guardCluster(cluster, guarding, { options: { socket: addressOf(nodes[0]!) } });
   return cluster;
 }
 
-function guardCluster(cluster: RawCluster, guarding: Guarding): void {
+/** `root`: a node that can be asked who serves what where no client is. */
+function guardCluster(cluster: RawCluster, guarding: Guarding, root: Pick<RawClient, 'options'>): void {
   const self = cluster._self;
   const { _execute, duplicate } = self;
   let isRediscovering = false;
-  // Version 5 looks nowhere else for a node that is gone.
-  const rediscover = (first: RawClient) => {
+  // Version 5 looks nowhere else for a node that is gone; and neither version asks again who serves a slot that nobody served last time.
+  const rediscover = (first: Pick<RawClient, 'options'>) => {
     if (isRediscovering) return;
     isRediscovering = true;
     self._slots
@@ -222,13 +223,14 @@ function guardCluster(cluster: RawCluster, guarding: Guarding): void {
       guarding,
       attempt,
       (once) => _execute.call(self, first, isReadonly, options, once, ...rest),
-      (client, error) => {
-        if (error instanceof NeverSentError || errorCode(error) === 'CLUSTERDOWN') rediscover(client);
+      (error, client) => {
+        if (!client || error instanceof NeverSentError || errorCode(error) === 'CLUSTERDOWN')
+          rediscover(client ?? root);
       },
     );
   self.duplicate = (overrides) => {
     const copy = duplicate.call(self, overrides);
-    guardCluster(copy, guarding);
+    guardCluster(copy, guarding, root);
     return copy;
   };
 }

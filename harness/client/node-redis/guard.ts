@@ -9,7 +9,7 @@
  * yet when its connection was lost counts as cut off, though it never left.
  */
 import { after } from '../../runtimes/process-time.js';
-import { type CommandRecord, errorCode, isReplyError, stateAfter } from '../command-log.js';
+import { type CommandRecord, errorCode, stateAfter } from '../command-log.js';
 import { isRedirection, NeverSentError, type Stamping } from '../stamping.js';
 import type { Batched, CommandPart, NodeRedisPackage, RawClient, SendTo } from './package.js';
 
@@ -220,27 +220,30 @@ export function noteAsked({ stamping: { log, node } }: Guarding): void {
 
 /**
  * Has a client of several servers carry out one command of the lock: it may look for the right server as often as it likes, in the
- * time of one command in all, and what may have been done it does not send again.
+ * time of one command in all, and what may have been done it does not send again. `onFailure`: with the client that failed; none, where no
+ * server was found to be asked.
  */
 export function carriedOutOnce(
   guarding: Guarding,
-  attempt: SendTo,
-  carryOut: (attempt: SendTo) => Promise<unknown>,
-  onFailure: (client: RawClient, error: Error) => void = () => {},
+  sendTo: SendTo,
+  carryOut: (sendTo: SendTo) => Promise<unknown>,
+  onFailure: (error: Error, client?: RawClient) => void,
 ): Promise<unknown> {
   noteAsked(guarding);
   let mayBeDone: Error | true | undefined;
   let isOver = false;
+  let wasTried = false;
   const once: SendTo = async (client, ...rest) => {
     if (isOver) throw new NeverSentError('not sent: given up before');
     if (mayBeDone) throw mayBeDone === true ? timedOut() : mayBeDone;
+    wasTried = true;
     mayBeDone = true;
     try {
-      return await attempt(client, ...rest);
+      return await sendTo(client, ...rest);
     } catch (thrown) {
       const error = thrown as Error;
       mayBeDone = error instanceof NeverSentError || isRedirection(error) ? undefined : error;
-      onFailure(client, error);
+      onFailure(error, client);
       throw error;
     }
   };
@@ -255,11 +258,9 @@ export function carriedOutOnce(
     });
     carryOut(once)
       .finally(inTime)
-      .then(resolve, (error: Error) => reject(isProgrammersOwn(error) ? error : ofWhatIs(error)));
+      .then(resolve, (error: Error) => {
+        if (!wasTried) onFailure(error);
+        reject(ofWhatIs(error));
+      });
   });
-}
-
-/** What is thrown before anything is tried, because it can never be sent. */
-function isProgrammersOwn(error: Error): boolean {
-  return error instanceof TypeError && !isReplyError(error);
 }

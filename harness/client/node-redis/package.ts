@@ -21,7 +21,7 @@ export type CommandPart = string | Uint8Array;
 
 /** A client of one server: the lock's own, or one of those that Sentinel's and Cluster's have. */
 export interface RawClient extends Emitter {
-  readonly options: { socket?: { reconnectStrategy?: unknown } };
+  readonly options: { socket?: { host?: string; port?: number; reconnectStrategy?: unknown } };
   readonly isOpen: boolean;
   readonly isReady: boolean;
   readonly isPubSubActive: boolean;
@@ -50,7 +50,7 @@ export interface RawSentinel extends Emitter {
 
 export interface RawCluster extends Emitter {
   readonly _self: RawCluster;
-  readonly _slots: { rediscover(first: RawClient): Promise<unknown> };
+  readonly _slots: { rediscover(first: Pick<RawClient, 'options'>): Promise<unknown> };
   connect(): Promise<unknown>;
   destroy(): void;
   duplicate(overrides?: object): RawCluster;

@@ -355,6 +355,31 @@ describe.concurrent.each(clients)('a server of %s is struck', (_client, lock) =>
     await until('granted again', async () => (await client.acquire('k')).type === 'ok');
   });
 
+  test('its slots are served by nobody for a while: no mistake of the lock, which goes on when they are served again', async () => {
+    await using server = await startRedis(
+      'r1',
+      '--cluster-enabled yes --cluster-announce-ip 127.0.0.1 --cluster-node-timeout 500'.split(' '),
+    );
+    const serve = (command: string) => server.redis.call('CLUSTER', command, 0, 16383);
+    const isServed = async () => ((await server.redis.call('CLUSTER', 'SLOTS')) as unknown[]).length === 1;
+    await serve('ADDSLOTSRANGE');
+    await until('served', isServed);
+    await using client = await connectedClient(lock, { kind: 'cluster', nodes: [server.endpoint] });
+    await until('granted', async () => (await client.acquire('before')).type === 'ok');
+    await serve('DELSLOTSRANGE');
+    // As often as it takes a client to hear of it.
+    const reasons = new Set<string | undefined>();
+    for (let n = 0; n < 20; n++) {
+      const answer = await client.acquire('meanwhile', 5_000, 20);
+      expect(answer.type).not.toBe('ok');
+      reasons.add(answer.reason);
+    }
+    // One command may be under way when a client leaves a node of which it hears that it serves nothing.
+    expect([...reasons].filter((reason) => !/^(clusterdown|unreachable|reconnect)$/.test(reason ?? ''))).toEqual([]);
+    await serve('ADDSLOTSRANGE');
+    await until('granted again', async () => (await client.acquire('after')).type === 'ok');
+  });
+
   test('Sentinel: the client follows a failover within a moment of the promotion', async () => {
     await using primary = await startRedis('r1');
     const { port } = primary.endpoint;
