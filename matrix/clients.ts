@@ -4,6 +4,7 @@ import {
   elsewhere,
   fencedMutex,
   flags,
+  nodeRedisMutex,
   onRedlock,
   onSingle,
   plainMutex,
@@ -27,6 +28,7 @@ export const clientRows: readonly Cell[] = [
         publishedMutex,
         fencedMutex,
         ...elsewhere([plainMutex], 'replica', 'sentinel', 'cluster'),
+        ...elsewhere([nodeRedisMutex], 'single', 'sentinel', 'cluster'),
         ...elsewhere([waitReplicated], 'sentinel'),
       ],
       'safe',
@@ -35,7 +37,15 @@ export const clientRows: readonly Cell[] = [
   ]),
   ...row('client-paused', flags('--nemesis', 'pause:holder', '--lease', '2s'), [
     [
-      [plainMutex, reentrantMutex, ...elsewhere([waitReplicated], 'sentinel'), onRedlock, ...published, publishedMutex],
+      [
+        plainMutex,
+        nodeRedisMutex,
+        reentrantMutex,
+        ...elsewhere([waitReplicated], 'sentinel'),
+        onRedlock,
+        ...published,
+        publishedMutex,
+      ],
       'stale',
       'a holder that sleeps past its lease cannot know',
     ],
@@ -93,7 +103,7 @@ export const clientRows: readonly Cell[] = [
       flags('--nemesis', 'none', '--careless', '--hold', '0.5x..1.5x', '--lease', '1s'),
     ],
     [
-      [plainMutex, reentrantMutex, waitReplicated, publishedMutex, fencedMutex],
+      [plainMutex, nodeRedisMutex, reentrantMutex, waitReplicated, publishedMutex, fencedMutex],
       'safe',
       'the owner is compared where the key is deleted',
     ],
@@ -113,7 +123,16 @@ export const clientRows: readonly Cell[] = [
   ]),
   ...row('lost-reply', flags('--nemesis', 'lost-reply'), [
     [
-      [plainMutex, reentrantMutex, waitReplicated, onRedlock, ...published, publishedMutex, fencedMutex],
+      [
+        plainMutex,
+        nodeRedisMutex,
+        reentrantMutex,
+        waitReplicated,
+        onRedlock,
+        ...published,
+        publishedMutex,
+        fencedMutex,
+      ],
       'safe',
       'a grant whose answer was lost blocks the others for a lease, no more',
     ],

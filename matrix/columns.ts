@@ -15,6 +15,8 @@ const on =
 
 export const onSingle = on('single');
 export const plainMutex = onSingle('set-nx-px');
+/** The same over Redis' own client, which leaves a lost server and looks for its successor in its own way. */
+export const nodeRedisMutex = onSingle('set-nx-px-node-redis');
 export const reentrantMutex = onSingle('reentrant');
 /** On a single server it has no replica to ask. */
 export const waitReplicated = onSingle('wait-replicated');

@@ -4,6 +4,7 @@ import {
   elsewhere,
   fencedMutex,
   flags,
+  nodeRedisMutex,
   plainMutex,
   plan,
   play,
@@ -17,7 +18,11 @@ import {
 export const replicaRows: readonly Cell[] = [
   ...row('primary-lost-before-replication', flags('--nemesis', 'failover'), [
     [
-      [...elsewhere([plainMutex], 'replica', 'sentinel', 'cluster'), ...elsewhere([reentrantMutex], 'sentinel')],
+      [
+        ...elsewhere([plainMutex], 'replica', 'sentinel', 'cluster'),
+        ...elsewhere([reentrantMutex], 'sentinel'),
+        ...elsewhere([nodeRedisMutex], 'sentinel', 'cluster'),
+      ],
       'exclusion',
       'the promoted replica never heard of the grant',
     ],
