@@ -46,11 +46,11 @@ import { lossToNotice } from './measures/loss-to-notice.js';
 import { turnover } from './measures/turnover.js';
 import { verdictWordsOf } from './verdict-words.js';
 import { protocolBreaks } from './worth/protocol-breaks.js';
-import { boundOf, ENOUGH_STRIKES, strengthOf, strengthWithoutFaults } from './worth/strength.js';
+import { boundOf, boundPercent, ENOUGH_STRIKES, strengthOf, strengthWithoutFaults } from './worth/strength.js';
 import { struckByFault } from './worth/struck.js';
 import { explainingReasons, vacuity } from './worth/vacuity.js';
 
-export { boundOf, ENOUGH_STRIKES, strengthOf, strengthWithoutFaults };
+export { boundOf, boundPercent, ENOUGH_STRIKES, strengthOf, strengthWithoutFaults };
 
 /** Every checker, in the order in which they judge. One that is listed here needs to be named nowhere else. */
 export const checkers: readonly Checker[] = [

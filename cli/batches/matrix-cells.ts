@@ -1,6 +1,7 @@
 /** A cell of the matrix: what its runs are to do, and what they come to. */
 
-import { ENOUGH_STRIKES } from '../../checkers/index.js';
+import { boundPercent, ENOUGH_STRIKES } from '../../checkers/index.js';
+import { plural } from '../../harness/record/facts/words.js';
 import { nameInService, topologies } from '../../harness/topologies/index.js';
 import type { ServiceName } from '../../harness/vocabulary/topology.js';
 import type { Results } from '../../harness/vocabulary/verdict.js';
@@ -146,10 +147,22 @@ function costOf({ checkers }: Results): CellCost | undefined {
   };
 }
 
-/** What a table says of a safe cell: with too few strikes, which is what one run has, a pass says little. */
+/**
+ * What a table says of a safe cell: by how many strikes, and how many of such may still go wrong, at 95 % confidence. With too few,
+ * which is what one run has, a pass says little. Those in virtual time make up for none of the others.
+ */
 export function safeWords({ strikes = 0, virtualStrikes = 0 }: Pick<CellRow, 'strikes' | 'virtualStrikes'>): string {
-  if (strikes >= ENOUGH_STRIKES) return 'safe';
-  return virtualStrikes >= ENOUGH_STRIKES ? 'safe, in virtual time' : 'safe (weak)';
+  const counted = [
+    ...(strikes > 0 ? [worth(strikes, 'strike')] : []),
+    ...(virtualStrikes > 0 ? [worth(virtualStrikes, 'strike in virtual time', 'strikes in virtual time')] : []),
+  ].join('; ');
+  if (strikes >= ENOUGH_STRIKES) return `safe (${counted})`;
+  if (virtualStrikes >= ENOUGH_STRIKES) return `safe, in virtual time (${counted})`;
+  return counted === '' ? 'safe (weak)' : `safe (weak: ${counted})`;
+}
+
+function worth(count: number, what: string, many?: string): string {
+  return `${plural(count, what, many)}, ≤ ${boundPercent(count)} %`;
 }
 
 /** The gravest of what was found; undefined: nothing was, and the run proves nothing. */

@@ -174,11 +174,16 @@ describe('a safe cell', () => {
   const texts = (...runs: Results[]) => JSON.stringify(matrixSheet(matrixSummary([rowOf(...runs)], 1), 'id'));
 
   test('is called weak below 59 strikes, over its runs; those in virtual time make up for none of these', () => {
-    expect(texts(held(9))).toContain('"safe (weak)"');
-    expect(texts(held(30), held(28))).toContain('"safe (weak)"');
-    expect(texts(held(30), held(29))).toContain('"safe"');
-    expect(texts(held(30), held(58, 'virtual'))).toContain('"safe (weak)"');
-    expect(texts(held(30), held(59, 'virtual'))).toContain('"safe, in virtual time"');
+    expect(texts(held(9))).toContain('"safe (weak: 9 strikes, ≤ 28 %)"');
+    expect(texts(held(0))).toContain('"safe (weak)"');
+    expect(texts(held(30), held(28))).toContain('"safe (weak: 58 strikes, ≤ 5.0 %)"');
+    expect(texts(held(30), held(29))).toContain('"safe (59 strikes, ≤ 5.0 %)"');
+    expect(texts(held(30), held(58, 'virtual'))).toContain(
+      '"safe (weak: 30 strikes, ≤ 9.5 %; 58 strikes in virtual time, ≤ 5.0 %)"',
+    );
+    expect(texts(held(30), held(59, 'virtual'))).toContain(
+      '"safe, in virtual time (30 strikes, ≤ 9.5 %; 59 strikes in virtual time, ≤ 5.0 %)"',
+    );
   });
 
   test('shows what its last run cost, where that was measured', () => {

@@ -80,10 +80,14 @@ describe('what survives what', () => {
   test('calls weak what is safe by fewer than 59 strikes, and by strikes that nobody has counted', () => {
     const safe = { ...cell, lock: 'pg-row', fault: 'client-crash', came: 'safe' } as const;
     expect(cameText(safe, '')).toBe('safe (weak)');
-    expect(cameText({ ...safe, strikes: 58 }, '')).toBe('safe (weak)');
-    expect(cameText({ ...safe, strikes: 59 }, '')).toBe('safe');
-    expect(cameText({ ...safe, strikes: 58, virtualStrikes: 58 }, '')).toBe('safe (weak)');
-    expect(cameText({ ...safe, strikes: 1, virtualStrikes: 59 }, '')).toBe('safe, in virtual time');
+    expect(cameText({ ...safe, strikes: 58 }, '')).toBe('safe (weak: 58 strikes, ≤ 5.0 %)');
+    expect(cameText({ ...safe, strikes: 59 }, '')).toBe('safe (59 strikes, ≤ 5.0 %)');
+    expect(cameText({ ...safe, strikes: 58, virtualStrikes: 58 }, '')).toBe(
+      'safe (weak: 58 strikes, ≤ 5.0 %; 58 strikes in virtual time, ≤ 5.0 %)',
+    );
+    expect(cameText({ ...safe, strikes: 1, virtualStrikes: 59 }, '')).toBe(
+      'safe, in virtual time (1 strike, ≤ 95 %; 59 strikes in virtual time, ≤ 5.0 %)',
+    );
   });
 
   test('each link leads to a place, which has the words of the refusal or the command', () => {
