@@ -14,6 +14,7 @@ import { topologies } from '../../../harness/topologies/index.js';
 import { services } from '../../../harness/topologies/services.js';
 import type { LockDefinition } from '../../../harness/vocabulary/lock.js';
 import { locks } from '../../../lock-impl/index.js';
+import { nodeRedis } from '../../../lock-impl/third-party/library.js';
 import type { Finding, Job } from '../../support/conformance/inside.js';
 import { properties } from '../../support/conformance/properties.js';
 import { BUNDLED, jobInside } from '../../support/job-inside.js';
@@ -35,11 +36,11 @@ const tested = await Promise.all(
         model: lock.model ?? { kind: 'mutex' as const },
         lacks: entry.lacks ?? [],
       };
-      const clientArgv = clientProgram([
-        process.execPath,
-        clientMain,
-        join(projectFolder, 'dist/lock-impl', entry.module),
-      ]);
+      const module =
+        entry.library === nodeRedis
+          ? 'test/fixtures/locks/node-redis-6.mjs' // with its client, which a run brings along
+          : join('dist/lock-impl', entry.module);
+      const clientArgv = clientProgram([process.execPath, clientMain, join(projectFolder, module)]);
       return { name, topologies: entry.topologies, clientArgv, ...claims };
     }),
 );
