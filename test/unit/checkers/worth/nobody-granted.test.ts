@@ -36,6 +36,25 @@ describe('where nobody was granted anything', () => {
     expect(judged(silent.whole(30)).headline).toMatch(/: no client was granted anything: no try was answered\.$/);
   });
 
+  it('says what most clients met, and of such what most tries met; a client and its successor are one', () => {
+    const told = (story: Story) => /granted anything: (.*)\.$/.exec(judged(story.whole(30)).headline)?.[1];
+    expect(told(asking(3, (n) => (n === 1 ? 'held' : 'unreachable'), 'fail'))).toBe(
+      '2 of 3 were answered "unreachable", in 2 tries',
+    );
+    const twice = asking(2, (n) => (n === 1 ? 'held' : 'unreachable'), 'fail');
+    expect(told(twice.acquire('c2', [4, 4.1], { type: 'fail', reason: 'unreachable' }))).toBe(
+      '1 of 2 were answered "unreachable", in 2 tries',
+    );
+    const succeeded = asking(2, (n) => (n === 1 ? 'held' : 'unreachable'), 'fail');
+    const up = { slot: 'c1', host: 'c1', address: '10.77.0.9', lock: 'l', features: [] };
+    succeeded.event(3, { type: 'client-up', client: 'c1.2', ...up });
+    expect(told(succeeded.acquire('c1.2', [4, 4.1], { type: 'fail', reason: 'held' }))).toBe(
+      '1 of 2 were answered "held", in 2 tries',
+    );
+    const silent = new Story().configured({ clients: 2 }).up('c1').up('c2').acquire('c1', [1, 1.1], { type: 'fail' });
+    expect(told(silent)).toBe('1 of 2 were answered "no reason was given", in 1 try');
+  });
+
   it('it comes before what other checkers cannot tell', () => {
     const gone = asking(2, () => 'no answer within 500 ms', 'info').recovered(20, ['z1 does not answer']);
     const { reasons } = judged(gone.probe(26, false).event(30, { type: 'phase', phase: 'end' }));
