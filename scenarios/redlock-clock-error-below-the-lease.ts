@@ -1,5 +1,5 @@
 import type { Scenario } from '../harness/vocabulary/workload.js';
-import { DURABLE, grantOnThreeOfFive, takeBeside } from './acts/bare-majority.js';
+import { DURABLE, oneClockJumps } from './acts/bare-majority.js';
 
 export const redlockClockErrorBelowTheLease: Scenario = {
   name: 'redlock-clock-error-below-the-lease',
@@ -10,10 +10,5 @@ export const redlockClockErrorBelowTheLease: Scenario = {
   lock: 'redlock',
   settings: DURABLE,
   expect: [{ class: 'exclusion', kind: 'overlap', cause: 'clock-jumped' }],
-  async play(stage) {
-    const { held, granted } = await grantOnThreeOfFive(stage);
-    const jump = await stage.strike('clock', { names: [granted[2]!.name] }, { offsetMs: 0.9 * stage.leaseMs });
-    await takeBeside(stage, held);
-    await jump.heal();
-  },
+  play: (stage) => oneClockJumps(stage, 0.9),
 };

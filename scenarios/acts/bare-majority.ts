@@ -56,3 +56,11 @@ export async function takeBeside(stage: Stage, first: OperationOutcome): Promise
   await other.release(second);
   await holder.release(first);
 }
+
+/** The clock of one of the three is set forward by so many leases, and another client is granted the lock beside the holder. */
+export async function oneClockJumps(stage: Stage, leases: number): Promise<void> {
+  const { held, granted } = await grantOnThreeOfFive(stage);
+  const jump = await stage.strike('clock', { names: [granted[2]!.name] }, { offsetMs: leases * stage.leaseMs });
+  await takeBeside(stage, held);
+  await jump.heal();
+}

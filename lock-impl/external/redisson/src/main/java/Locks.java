@@ -51,9 +51,11 @@ final class Locks implements Library {
   private static final List<String> FEATURES = List.of("callers", "cancel", "clock");
   private static final Map<String, Object> MUTEX = Map.of("model", Map.of("kind", "mutex"));
 
-  /** Redisson gives up the place of who is heard of no more after `fairLockWaitTimeout`: five minutes. */
-  private static final Map<String, Object> FAIR =
-      Map.of("model", Map.of("kind", "fair"), "deadlines", Map.of("place", 300_000));
+  /**
+   * It declares no time for which the place of a client that died is kept: as `fairLockWaitTimeout` that is five minutes, in which a
+   * lock that nobody holds is granted to nobody. That is to be found, and not to be waited for.
+   */
+  private static final Map<String, Object> FAIR = Map.of("model", Map.of("kind", "fair"));
 
   /** What a multi lock is made of, as ends of the key's name. */
   private static final List<String> MULTI = List.of("", ":b", ":c");
