@@ -5,8 +5,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { skipWhere, withoutTool } from '../../../support/needs.js';
-import { ROOT } from '../../../support/torture.js';
+import { skipWhere, withoutTool } from '../support/needs.js';
+import { ROOT } from '../support/torture.js';
 
 const external = join(ROOT, 'lock-impl/external');
 let folder = '';
