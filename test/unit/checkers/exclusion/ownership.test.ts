@@ -190,3 +190,10 @@ it('holds that follow one another break nothing', () => {
   const story = new Story().grant('c1', 1).renewed('c1', 3).release('c1', 5).grant('c2', 6).extend('c2', 7);
   expect(judged(story.release('c2', 8))).toMatchObject({ verdict: 'valid', violations: [], found: {} });
 });
+
+it('a release is judged that comes after extensions, and not one that comes after its client asked for the key again', () => {
+  const extended = new Story().grant('c1', 1).extend('c1', 3).grant('c2', 9).release('c2', 10).release('c1', 11);
+  expect(kinds(extended)).toEqual(['stale silent-release']);
+  const askedAgain = overtaken().refused('c1', 7.6, 7.7).release('c2', 8).release('c1', 9, { hold: 1 });
+  expect(kinds(askedAgain)).toEqual([]);
+});
