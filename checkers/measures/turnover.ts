@@ -36,13 +36,17 @@ function measureTurnover({ history, observations, config }: CheckInput): Checker
       : [],
     violations: [],
     stats: { longHolds: longHolds(history, config.leaseMs) },
-    measurements: contended && granted > 0 ? measured(contended, ofSlots, observations) : [],
+    measurements: contended && granted > 0 ? measured(contended, ofSlots, granted, observations) : [],
   };
 }
 
-function measured(contended: Span, ofSlots: readonly number[], observations: Observations): Measurement[] {
+function measured(
+  contended: Span,
+  ofSlots: readonly number[],
+  granted: number,
+  observations: Observations,
+): Measurement[] {
   const { fromNs, untilNs } = contended;
-  const granted = ofSlots.reduce((sum, grants) => sum + grants, 0);
   const add = (of: string, values: Record<string, number>): Measurement => ({
     ...{ name: 'turnover', of, fromNs, untilNs, evidence: [] },
     values,

@@ -9,7 +9,6 @@ import { type Cell, type CellOutcome, type Flags, nameOf } from '../../matrix/in
 import { type BatchOptions, type BatchRun, type DecideRun, decideByFlags } from './batch.js';
 import { castWith, decidePlay, scenarioNamed } from './scenario-cast.js';
 
-/** What came of a cell. */
 /** Of a run while its clients contended. */
 export interface CellCost {
   grantsPerSecond: number;
@@ -20,6 +19,7 @@ export interface CellCost {
   commandsPerGrant?: number;
 }
 
+/** What came of a cell. */
 export interface CellRow {
   cell: string;
   /** Where its runs were made, if the user named that. */

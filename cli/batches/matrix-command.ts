@@ -173,18 +173,17 @@ async function runCells(
 function choose({ locks, services, faults, topologies, shard: part }: MatrixFlags): Cell[] {
   if (services && locks === EXTERNAL)
     throw new UsageError('--services is not for the libraries of other languages: leave out --locks external');
-  const variants = variantsAmong(locks);
+  const all = [...cells, ...variantsAmong(locks)];
   const filter = (names: string | undefined, what: string, of: (cell: Cell) => string) => {
     if (names === undefined) return () => true;
     const wanted = names.split(',');
-    const known = [...new Set([...cells, ...variants].map(of))];
+    const known = [...new Set(all.map(of))];
     const unknown = wanted.find((name) => !known.includes(name));
     if (unknown !== undefined)
       throw new UsageError(`the matrix has no ${what} "${unknown}"; ${insteadOf(unknown, known)}`);
     return (cell: Cell) => wanted.includes(of(cell));
   };
   const named = locks === EXTERNAL ? undefined : locks;
-  const all = [...cells, ...variants];
   const pool = locks === EXTERNAL ? externalCells : services ? serviceCells : locks === undefined ? ownCells : all;
   const filters = [
     filter(named, 'lock', ({ lock }) => lock),
