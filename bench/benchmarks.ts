@@ -12,7 +12,6 @@ import { benchPackage } from './package.js';
 import { benchPicture } from './picture.js';
 import { benchPlain } from './plain.js';
 import { benchPower } from './power.js';
-import { benchPublish } from './publish.js';
 import { benchReady } from './ready.js';
 import { benchScenarios } from './scenarios.js';
 import { benchServices } from './services.js';
@@ -67,10 +66,6 @@ export const benchmarks: Record<string, { summary: string; run(argv: string[]): 
   conform: {
     summary: 'whether the adapters of libraries of other languages tell the truth, each by half a minute of conform',
     run: benchConform,
-  },
-  publish: {
-    summary: 'keeps what a matrix of libraries of other languages, or of services, came to for the published tables',
-    run: benchPublish,
   },
   scenarios: {
     summary: 'whether every scenario goes as written on every server that can be had by its name',

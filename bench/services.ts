@@ -5,6 +5,7 @@
 import { writeFileSync } from 'node:fs';
 import { availableParallelism, loadavg } from 'node:os';
 import { join } from 'node:path';
+import { torturedServer } from '../cli/batches/tortured-server.js';
 import { wholeNumberIn } from '../cli/common/values.js';
 import {
   COSTS,
@@ -21,7 +22,6 @@ import { comparedPlaces } from '../matrix/index.js';
 import { benchCommand } from './command.js';
 import { benchDeaths } from './deaths.js';
 import { print } from './print.js';
-import { serverOf } from './publish.js';
 import { eventsIn, MEASURES, runFor } from './runs-for-costs.js';
 
 interface Flags {
@@ -76,7 +76,8 @@ async function costsOf(column: Pick<CostRun, 'lock' | 'topology'>, servers: Set<
       continue;
     }
     const made = await runFor(name, column, (folder) => {
-      servers.add(serverOf(folder));
+      const server = torturedServer(folder);
+      if (server !== undefined) servers.add(server);
       return of(eventsIn(folder));
     });
     if ('missing' in made) run.missing[name] = made.missing;

@@ -1,5 +1,6 @@
 /** The command line: parses, calls the command, turns every error into one line and an exit status. */
 import { Command, CommanderError, Option } from 'commander';
+import type { CellRow } from './batches/matrix-cells.js';
 import { addMatrixFlags, type MatrixFlags, matrixCommand } from './batches/matrix-command.js';
 import { addScenarioFlags, SCENARIO_HELP, type ScenarioFlags, scenarioCommand } from './batches/scenario-command.js';
 import { addSelftestFlags, type SelftestFlags, selftestCommand } from './batches/selftest-command.js';
@@ -188,7 +189,9 @@ export function toolCommands(
   )
     .addHelpText('after', asCalledHere(MATRIX_HELP))
     .action(async (flags: MatrixFlags) => {
-      await ends(matrixCommand(flags, { cwd }));
+      // Pages are made of much that no matrix needs.
+      const keep = async (rows: readonly CellRow[]) => (await import('./docs/keep-cells.js')).keepCells(rows);
+      await ends(matrixCommand(flags, { cwd, keep }));
     });
   addConformFlags(
     program

@@ -56,11 +56,12 @@ const SHORT = ['--hold', '0.1x..0.6x', '--wait', '3s'];
 const LONG = ['--hold', '0.4x..0.8x', '--wait', '3s'];
 /** Fewer keys than clients: a key is asked for while it is held. */
 const FEW = ['--clients', '4', '--keys', '2'];
+const noLease = 'a permit has no lease: nothing gives it to another';
 const anothersDeleted = 'a holder that comes late deletes or takes over the lock of the next one';
 
 const rows: readonly Cell[] = [
   ...row('nothing', flags('--nemesis', 'none'), [
-    [[...plainLocks, fenced, ...semaphores, ...curator, ...carefulQuorums], 'safe', 'nothing happens'],
+    [[...plainLocks, fenced, ...semaphores, ...curator, ...carefulQuorums, ...unowned], 'safe', 'nothing happens'],
     [
       [multi, ...patientQuorum],
       'safe',
@@ -76,12 +77,13 @@ const rows: readonly Cell[] = [
   ]),
   ...row('client-paused', flags('--nemesis', 'pause:holder', '--lease', '2s', ...SHORT), [
     [
-      [...allPlainLocks, fenced, ...quorums, ...patientQuorum],
+      [...allPlainLocks, fenced, expirable, ...quorums, ...patientQuorum],
       'stale',
       'a holder that sleeps past its lease cannot know',
     ],
     [curator, 'stale', 'a holder that sleeps past the time-out of its session cannot know'],
     [unowned, 'exclusion', anothersDeleted],
+    [[plainSemaphore], 'safe', noLease],
   ]),
   ...row('holder-cut-off', flags('--workload', 'renewal', '--nemesis', 'partition:holder', '--lease', '1s'), [
     [oneServer('redisson/watchdog'), 'stale', 'it tells its client never that renewals fail'],
@@ -94,7 +96,7 @@ const rows: readonly Cell[] = [
   ]),
   ...row('client-crash', flags('--nemesis', 'kill:holder', '--lease', '2s', ...SHORT), [
     [
-      [...allPlainLocks, fenced, expirable, ...quorums, ...patientQuorum],
+      [...allPlainLocks, ...unowned, fenced, expirable, ...quorums, ...patientQuorum],
       'safe',
       'the lease ends, and the lock is free again',
     ],
@@ -102,7 +104,8 @@ const rows: readonly Cell[] = [
     [[plainSemaphore], 'liveness', 'a permit has no lease: that of a client that died is lost for ever'],
   ]),
   ...row('node-forgets', flags('--nemesis', 'amnesia', '--persistence', 'none', ...LONG), [
-    [allPlainLocks, 'exclusion', 'the server comes back empty and grants again'],
+    [[...allPlainLocks, ...unowned], 'exclusion', 'the server comes back empty and grants again'],
+    [semaphores, 'liveness', 'permits are set once, and the server that comes back has none'],
     [
       quorums,
       'exclusion',
@@ -123,50 +126,80 @@ const rows: readonly Cell[] = [
     ],
   ]),
   ...row('node-clock-forward', flags('--nemesis', 'clock:primary', ...LONG), [
-    [[...allPlainLocks, fenced], 'exclusion', 'the key expires on the server before its lease is over'],
+    [[...allPlainLocks, ...unowned, fenced], 'exclusion', 'the key expires on the server before its lease is over'],
+    [[plainSemaphore], 'safe', noLease],
+    [[expirable], 'safe', 'a permit ends by the clock of the client that looks'],
     [
-      quorums,
+      [...quorums, ...patientQuorum],
       'exclusion',
       'the key expires on one of the three that had granted',
       flags('--nemesis', 'skew-granted', ...LONG),
     ],
   ]),
   ...row('eviction', flags('--nemesis', 'evict', '--maxmemory-policy', 'volatile-ttl', ...LONG), [
-    [[...allPlainLocks, fenced], 'exclusion', 'a full server throws the lock away'],
-    [quorums, 'exclusion', 'one of the three that had granted throws the lock away', play('redlock-node-evicts')],
+    [[...allPlainLocks, ...unowned, fenced], 'exclusion', 'a full server throws the lock away'],
+    [semaphores, 'safe', 'what has no expiry is not thrown away'],
+    [
+      [...quorums, ...patientQuorum],
+      'exclusion',
+      'one of the three that had granted throws the lock away',
+      play('redlock-node-evicts'),
+    ],
   ]),
   ...row('restart-with-every-write-on-disk', flags('--nemesis', 'kill', '--persistence', 'aof-always', ...SHORT), [
-    [[...allPlainLocks, fenced, ...quorums], 'safe', 'no server forgets a grant, and careful clients stop in time'],
+    [
+      [...allPlainLocks, ...unowned, ...semaphores, fenced, ...quorums, ...patientQuorum],
+      'safe',
+      'no server forgets a grant, and careful clients stop in time',
+    ],
   ]),
   ...row('partition', flags('--nemesis', 'partition', ...SHORT), [
-    [[...quorums, ...curator], 'safe', 'a minority that is cut off decides nothing'],
-    [[...allPlainLocks, fenced], 'safe', 'a server that cannot be reached grants nothing, and forgets nothing'],
+    [[...quorums, ...patientQuorum, ...curator], 'safe', 'a minority that is cut off decides nothing'],
+    [
+      [...allPlainLocks, ...unowned, ...semaphores, fenced],
+      'safe',
+      'a server that cannot be reached grants nothing, and forgets nothing',
+    ],
   ]),
   ...row('release-by-an-expired-holder', play('only-the-owner-releases'), [
-    [[...mutexes, multi, watchdog], 'safe', 'the owner is compared where the key is deleted'],
+    [[...mutexes, multi, watchdog, fenced, readWrite], 'safe', 'the owner is compared where the key is deleted'],
     [
       unowned,
       'exclusion',
       'a plain DEL deletes the lock of the next holder',
       flags('--nemesis', 'none', '--careless', '--hold', '0.5x..1.5x', '--lease', '1s'),
     ],
-    [quorums, 'safe', 'every node compares the owner before it deletes', play('redlock-only-the-owner-releases')],
+    [
+      [...quorums, ...patientQuorum],
+      'safe',
+      'every node compares the owner before it deletes',
+      play('redlock-only-the-owner-releases'),
+    ],
   ]),
   ...row('primary-lost-before-replication', flags('--nemesis', 'failover', ...LONG), [
     [
-      elsewhere(oneServer('redisson/rlock', 'redisson/watchdog'), 'sentinel'),
+      elsewhere(
+        [...oneServer('redisson/rlock', 'redisson/spin', 'redisson/fair'), watchdog, multi, fenced, readWrite],
+        'sentinel',
+      ),
       'safe',
       'a grant that its replicas do not acknowledge is an error to its client',
     ],
     [
       elsewhere(
-        oneServer(
-          'redisson/rlock-no-sync',
-          'spring/lock-registry',
-          'go/redislock',
-          'python/redis-py',
-          'python/python-redis-lock',
-        ),
+        [
+          ...semaphores,
+          ...unowned,
+          ...oneServer(
+            'redisson/rlock-no-sync',
+            'spring/lock-registry',
+            'spring/lock-registry-pub-sub',
+            'spring/shedlock-safe-update',
+            'go/redislock',
+            'python/redis-py',
+            'python/python-redis-lock',
+          ),
+        ],
         'sentinel',
       ),
       'exclusion',

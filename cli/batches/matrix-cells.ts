@@ -35,6 +35,11 @@ export interface CellRow {
   /** Of a safe cell: the strikes of its runs; those in virtual time are counted apart. Absent: none, or nobody has counted them. */
   strikes?: number;
   virtualStrikes?: number;
+  /** When it was run, YYYY-MM-DD, and on what, as that told itself: "Redis 7.0.15". Absent: by an older version, or nothing was run. */
+  day?: string;
+  tortured?: string;
+  /** Its runs were made in virtual time. */
+  virtualTime?: true;
   /** What its last run cost, which decides nothing; absent: it was not measured. */
   cost?: CellCost;
   shown: 'as-expected' | 'otherwise' | 'lacks-power' | 'cannot-tell' | 'could-not-run' | 'not-tried';
@@ -90,6 +95,7 @@ export function begun(cell: Cell, server?: string): CellRow {
     shown: 'could-not-run',
     why: '',
     reason,
+    day: new Date().toISOString().slice(0, 'YYYY-MM-DD'.length),
     runs: [],
   };
 }
@@ -107,15 +113,19 @@ export function judgeCell(row: CellRow, run: BatchRun): void {
     Object.assign(row, { came: 'refused', shown: 'as-expected', why: error });
     return;
   }
+  const isSafeSoFar = row.came === 'safe' && row.shown === 'as-expected';
   if (!results) {
-    Object.assign(row, { shown: 'could-not-run', why: error ?? 'it could not run' });
+    // What earlier runs showed stands: this one took nothing from it.
+    if (!isSafeSoFar) Object.assign(row, { shown: 'could-not-run', why: error ?? 'it could not run' });
     return;
   }
+  if (results.virtualTime !== undefined) row.virtualTime = true;
   const cost = costOf(results);
   if (cost) row.cost = cost;
   const came = outcomeOf(results, row.expect);
   const why = results.headline;
   if (came === undefined) {
+    if (isSafeSoFar) return;
     Object.assign(row, { shown: mustBreak(row.expect) ? 'lacks-power' : 'cannot-tell', why });
     return;
   }
@@ -133,6 +143,17 @@ export function judgeCell(row: CellRow, run: BatchRun): void {
   delete row.strikes;
   delete row.virtualStrikes;
   row.kinds = [...new Set(results.violations.filter((one) => one.class === came).map(({ kind }) => kind))];
+}
+
+/** Whether a safe cell is worth another run: it has fewer strikes than `least`, and its last run added some. */
+export function lacksStrikes(row: CellRow, least: number, before: number): boolean {
+  const now = strikesOf(row);
+  return row.came === 'safe' && row.shown === 'as-expected' && now < least && now > before;
+}
+
+/** Of its runs, which are all in real time or all in virtual time. */
+export function strikesOf({ strikes = 0, virtualStrikes = 0 }: CellRow): number {
+  return strikes + virtualStrikes;
 }
 
 function costOf({ checkers }: Results): CellCost | undefined {

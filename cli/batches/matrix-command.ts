@@ -1,12 +1,22 @@
 /** `matrix`: which lock survives which fault. Every cell is run, compared with what must come of it, and leads to its report. */
-import { resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { PROJECT } from '../../harness/machine/project-files.js';
 import { plural } from '../../harness/record/facts/words.js';
 import { insteadOf } from '../../harness/record/schemas/names.js';
 import type { ServiceName, WithServerNeeds } from '../../harness/vocabulary/topology.js';
 import { parseLockSpec } from '../../lock-impl/lock-spec.js';
-import { type Cell, cells, externalCells, nameOf, ownCells, serviceCells } from '../../matrix/index.js';
+import {
+  type Cell,
+  cells,
+  externalCells,
+  MEASURED_FILE,
+  nameOf,
+  ownCells,
+  publishedCells,
+  serviceCells,
+} from '../../matrix/index.js';
 import { scenarios } from '../../scenarios/index.js';
 import { UsageError } from '../common/errors.js';
 import { saying } from '../common/say.js';
@@ -18,10 +28,21 @@ import { shardOption } from '../run/shared-flags.js';
 import { type BatchOptions, runBatch } from './batch.js';
 import { addBatchFlags, addServersFlag, optionsByServer, type ServersFlags } from './batch-flags.js';
 import { recordBatch } from './batch-record.js';
-import { begun, type CellRow, decideCell, judgeCell, leaveOut, safeWords, serviceOfCell } from './matrix-cells.js';
+import {
+  begun,
+  type CellRow,
+  decideCell,
+  judgeCell,
+  lacksStrikes,
+  leaveOut,
+  safeWords,
+  serviceOfCell,
+  strikesOf,
+} from './matrix-cells.js';
 import { cellsOfFolder } from './matrix-file.js';
 import { matrixSheet, matrixSummary, withSpaces } from './matrix-sheet.js';
 import { runWhereItCan } from './server-needs.js';
+import { torturedServer } from './tortured-server.js';
 
 export interface MatrixFlags extends ServersFlags {
   locks?: string;
@@ -31,6 +52,8 @@ export interface MatrixFlags extends ServersFlags {
   shard?: WorkShard;
   seeds: number;
   timeLimit: number;
+  minStrikes?: number;
+  keep?: true;
   resume: string[];
 }
 
@@ -40,7 +63,7 @@ export function addMatrixFlags(command: Command): Command {
       .addOption(
         new Option(
           '--locks <names>',
-          'only these, as in set-nx-px,redlock; external: the libraries of other languages',
+          'only these, as in set-nx-px,redlock; external: the libraries of other languages; published: those of the docs’ tables',
         ),
       )
       .addOption(
@@ -57,6 +80,13 @@ export function addMatrixFlags(command: Command): Command {
       .addOption(new Option('--time-limit <duration>', 'of each run').argParser(durationMs).default(20_000, '20s'))
       .addOption(
         new Option(
+          '--min-strikes <n>',
+          'run a safe cell again, until so many faults have met holds of it (default: one run)',
+        ).argParser(wholeNumberIn(1, 1_000_000)),
+      )
+      .addOption(new Option('--keep', 'of a clone: put what came of them into the tables of docs/'))
+      .addOption(
+        new Option(
           '--resume <folder>',
           'a matrix that was ended early, or another shard: its cells are taken over (repeatable: this merges shards)',
         )
@@ -66,10 +96,18 @@ export function addMatrixFlags(command: Command): Command {
   );
 }
 
-/** Runs, prints the table, and resolves with the exit status. */
-export async function matrixCommand(flags: MatrixFlags, { cwd }: { cwd: string }): Promise<number> {
+/**
+ * Runs, prints the table, and resolves with the exit status. `keep`: puts what came of them into the published tables, and resolves with how
+ * many of their cells are known now.
+ */
+export async function matrixCommand(
+  flags: MatrixFlags,
+  { cwd, keep }: { cwd: string; keep: (rows: readonly CellRow[]) => Promise<{ kept: number; of: number }> },
+): Promise<number> {
   mustHaveTime(flags.timeLimit);
   const chosen = choose(flags);
+  if (flags.keep && !existsSync(join(PROJECT, MEASURED_FILE)))
+    throw new UsageError('--keep is for a clone of the project, which has the tables: leave it out');
   const done = flags.resume.flatMap((folder) => cellsOfFolder(resolve(cwd, folder)));
   const pool = [...cells, ...variantsAmong(flags.locks)];
   const known = done.filter((row, n) => {
@@ -106,7 +144,7 @@ export async function matrixCommand(flags: MatrixFlags, { cwd }: { cwd: string }
       options,
       { flags, cwd, say },
       {
-        run: (some, on) => runCells(some, on, flags, ended),
+        run: (some, on) => runCells(some, on, { ...flags, say }, ended),
         lacks({ row }, why) {
           leaveOut(row, why);
           ended(row);
@@ -114,7 +152,12 @@ export async function matrixCommand(flags: MatrixFlags, { cwd }: { cwd: string }
       },
     );
   }
-  return record.end();
+  const exitStatus = record.end();
+  if (flags.keep) {
+    const { kept, of } = await keep(rows);
+    say(`${kept} of ${of} cells of the tables are known`);
+  }
+  return exitStatus;
 }
 
 function isSame(one: Pick<CellRow, 'cell' | 'server'>, other: Pick<CellRow, 'cell' | 'server'>): boolean {
@@ -148,31 +191,47 @@ function mainService(chosen: readonly Cell[], { server, redis, servers }: Matrix
 
 /**
  * The runs of `open` on one server; `done` is called with what each cell came to. A cell that must break has several seeds, one
- * after the other, because the next is made only if it is needed.
+ * after the other, because the next is made only if it is needed; so has one that is safe, by too few strikes.
  */
 async function runCells(
   open: readonly OpenCell[],
   options: BatchOptions,
-  { seeds, timeLimit }: Pick<MatrixFlags, 'seeds' | 'timeLimit'>,
+  {
+    seeds,
+    timeLimit,
+    minStrikes = 0,
+    say,
+  }: Pick<MatrixFlags, 'seeds' | 'timeLimit' | 'minStrikes'> & {
+    say: (text: string) => void;
+  },
   done: (row: CellRow) => void,
 ): Promise<void> {
   const decide = decideCell(options, PROJECT, timeLimit);
   let left = open;
-  for (let round = 1; left.length > 0 && round <= seeds && !options.stop.asked; round++) {
-    const again: OpenCell[] = [];
+  for (let round = 1; left.length > 0 && !options.stop.asked; round++) {
+    const again = new Set<OpenCell>();
+    const notRun = new Set(left.filter(({ row }) => row.came === 'safe'));
     await runBatch(left, options, decide, (one, run) => {
       const { row } = one;
+      notRun.delete(one);
+      const before = strikesOf(row);
       judgeCell(row, run);
-      if (row.shown === 'lacks-power' && round < seeds) again.push(one);
-      else done(row);
+      if (run.folder !== undefined) row.tortured = torturedServer(run.folder) ?? row.tortured;
+      const isAgain = row.shown === 'lacks-power' ? round < seeds : lacksStrikes(row, minStrikes, before);
+      if (!isAgain) return done(row);
+      again.add(one);
+      if (row.shown === 'as-expected') say(`${row.cell}: ${strikesOf(row)} of ${minStrikes} strikes`);
     });
-    left = again;
+    // The user asked to stop: what those have shown by then counts.
+    for (const { row } of notRun) done(row);
+    left = [...again];
   }
 }
 
 function choose({ locks, services, faults, topologies, shard: part }: MatrixFlags): Cell[] {
-  if (services && locks === EXTERNAL)
-    throw new UsageError('--services is not for the libraries of other languages: leave out --locks external');
+  const group = locks !== undefined && Object.hasOwn(GROUPS, locks) ? GROUPS[locks] : undefined;
+  if (services && group)
+    throw new UsageError(`--services and --locks ${locks} each name a group of cells: leave out one of them`);
   const all = [...cells, ...variantsAmong(locks)];
   const filter = (names: string | undefined, what: string, of: (cell: Cell) => string) => {
     if (names === undefined) return () => true;
@@ -183,8 +242,8 @@ function choose({ locks, services, faults, topologies, shard: part }: MatrixFlag
       throw new UsageError(`the matrix has no ${what} "${unknown}"; ${insteadOf(unknown, known)}`);
     return (cell: Cell) => wanted.includes(of(cell));
   };
-  const named = locks === EXTERNAL ? undefined : locks;
-  const pool = locks === EXTERNAL ? externalCells : services ? serviceCells : locks === undefined ? ownCells : all;
+  const named = group ? undefined : locks;
+  const pool = group ?? (services ? serviceCells : locks === undefined ? ownCells : all);
   const filters = [
     filter(named, 'lock', ({ lock }) => lock),
     filter(faults, 'fault', ({ fault }) => fault),
@@ -211,5 +270,5 @@ export function variantsAmong(locks: string | undefined): Cell[] {
   });
 }
 
-/** What `--locks` calls all of those together. */
-const EXTERNAL = 'external';
+/** What `--locks` calls many of them together. */
+const GROUPS: Readonly<Record<string, readonly Cell[]>> = { external: externalCells, published: publishedCells };

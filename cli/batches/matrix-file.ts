@@ -25,6 +25,9 @@ export const cellRow = describes<CellRow>()(
     kinds: z.array(z.string()).optional(),
     strikes: z.number().optional(),
     virtualStrikes: z.number().optional(),
+    day: z.string().optional(),
+    tortured: z.string().optional(),
+    virtualTime: z.literal(true).optional(),
     cost: z
       .object({
         grantsPerSecond: z.number(),

@@ -1,31 +1,4 @@
-/** `npm run docs`: writes the pages that are made from the code that runs. */
-import { writeFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import { causesPage } from './causes-page.js';
-import { checkersPage } from './checkers-page.js';
-import { faultsPage } from './faults-page.js';
-import { librariesPage } from './libraries-tables.js';
-import { protocolPage } from './protocol-page.js';
-import { readmePage } from './readme-page.js';
-import { resultsSchemaPage } from './results-schema.js';
-import { scenariosPage } from './scenarios-page.js';
-import { whichLockPage } from './which-lock-page.js';
+/** `npm run docs`. */
+import { writePages } from './pages.js';
 
-const pages: Readonly<Record<string, (path: string) => string | Promise<string>>> = {
-  'causes.md': causesPage,
-  'checkers.md': () => checkersPage(),
-  'faults.md': faultsPage,
-  'protocol.md': protocolPage,
-  'published-libraries.md': (path) => librariesPage(path),
-  'results.schema.json': resultsSchemaPage,
-  'scenarios.md': scenariosPage,
-  'which-lock.md': (path) => whichLockPage(path),
-  '../README.md': (path) => readmePage(path),
-};
-
-for (const [name, page] of Object.entries(pages)) {
-  // From dist/cli/ to the project's own docs/.
-  const path = fileURLToPath(new URL(`../../../docs/${name}`, import.meta.url));
-  writeFileSync(path, await page(path));
-  process.stdout.write(`wrote ${path}\n`);
-}
+await writePages();

@@ -1,45 +1,40 @@
-/** What came of cells of the matrix, as it is published: kept by `npm run bench -- publish` in matrix/measured/, read by pages. */
+/** What came of cells of the matrix, as it is published: kept by `matrix --keep` in matrix/measured/cells.json, read by pages. */
 import { readFileSync } from 'node:fs';
 import * as z from 'zod';
 import { inProject } from '../../harness/machine/project-files.js';
-import type { PublishedGroup } from '../../matrix/index.js';
+import { MEASURED_FILE } from '../../matrix/index.js';
 import { safeWords } from '../batches/matrix-cells.js';
 import { TOOL } from '../common/standing.js';
 import { markdownCell } from '../judge/summary-text.js';
 
 export const measuredSchema = z.object({
-  /** The day of the last of them. */
-  day: z.string(),
-  /** What was tortured, with its version, as it told itself. */
-  servers: z.array(z.string()),
   cells: z.array(
     z.object({
       lock: z.string(),
       fault: z.string(),
       topology: z.string(),
-      came: z.enum(['safe', 'exclusion', 'stale', 'harm', 'liveness', 'refused']),
+      /** `open`: otherwise than it must, or led by a finding without a proven cause, and nobody has explained it yet. */
+      came: z.enum(['safe', 'exclusion', 'stale', 'harm', 'liveness', 'refused', 'open', 'not-tried']),
       /** Of a safe cell: strikes in real time, and in virtual time. Absent: none, or nobody has counted them. */
       strikes: z.number().optional(),
       virtualStrikes: z.number().optional(),
-      /** Of what was refused: the words of the refusal. */
+      /** Of what was refused or not tried: the reason. */
       headline: z.string(),
       /** Why it must come so. */
       reason: z.string(),
+      /** When it was last run, YYYY-MM-DD. */
+      day: z.string(),
+      /** What was tortured, as it told itself: "Redis 7.0.15". Absent: nothing was run. */
+      server: z.string().optional(),
       /** Absent: nothing was run. */
       reproduce: z.string().optional(),
     }),
   ),
 });
-export type Measured = z.infer<typeof measuredSchema>;
-export type MeasuredCell = Measured['cells'][number];
+export type MeasuredCell = z.infer<typeof measuredSchema>['cells'][number];
 
-/** Below the project. */
-export function measuredFile(group: PublishedGroup): string {
-  return `matrix/measured/${group}.json`;
-}
-
-export function measured(group: PublishedGroup): Measured {
-  return measuredSchema.parse(JSON.parse(readFileSync(inProject(measuredFile(group)), 'utf8')));
+export function measuredCells(): MeasuredCell[] {
+  return measuredSchema.parse(JSON.parse(readFileSync(inProject(MEASURED_FILE), 'utf8'))).cells;
 }
 
 const WORDS: Record<Exclude<MeasuredCell['came'], 'safe'>, string> = {
@@ -48,12 +43,23 @@ const WORDS: Record<Exclude<MeasuredCell['came'], 'safe'>, string> = {
   harm: '**harm**',
   liveness: '**liveness**',
   refused: 'not asked',
+  open: 'not explained yet',
+  'not-tried': 'not tried',
 };
 
-/** What a table says of a cell, with a link to where it is told in full on `page` (empty: the same). A dash: nothing is published. */
-export function cameText(cell: MeasuredCell | undefined, page: string): string {
-  if (!cell) return '–';
+/** What a table says of a cell, with a link to where it is told in full on `page` (empty: the same). */
+export function cameText(cell: MeasuredCell, page: string): string {
   return cell.came === 'safe' ? safeWords(cell) : `[${WORDS[cell.came]}](${page}#${anchorOf(cell)})`;
+}
+
+/** What a row of a table was run on, and when: "Redis 7.0.15, 2026-11-26", "Redis 7.0.15, 2026-11-26 to 2026-11-30". */
+export function runOn(cells: readonly MeasuredCell[]): string {
+  const run = cells.filter(({ server }) => server !== undefined);
+  if (run.length === 0) return 'not run';
+  const servers = [...new Set(run.map(({ server }) => server!))].sort();
+  const days = run.map(({ day }) => day).sort();
+  const [first, last] = [days[0]!, days.at(-1)!];
+  return [...servers, first === last ? first : `${first} to ${last}`].join(', ');
 }
 
 /** A list's item for a cell: what was found, and the command that repeats it; `what`: how the page calls it. */

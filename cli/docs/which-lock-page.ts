@@ -1,7 +1,7 @@
 /** docs/which-lock.md: what locks on Redis and on other services do under the same faults, and what each costs. */
 import { nameInService, topologies } from '../../harness/topologies/index.js';
 import { services } from '../../harness/topologies/services.js';
-import { type Cell, comparedPlaces } from '../../matrix/index.js';
+import { type Cell, comparedPlaces, publishedCells, whyNoCell } from '../../matrix/index.js';
 import { markdownCell } from '../judge/summary-text.js';
 import { type Costs, costs, costsTable } from './costs.js';
 import {
@@ -9,10 +9,10 @@ import {
   between,
   cameText,
   foundItem,
-  type Measured,
   type MeasuredCell,
   markdownTable,
-  measured,
+  measuredCells,
+  runOn,
 } from './measured.js';
 
 /** Rows of the matrix, by what the table calls them, in its order. */
@@ -28,12 +28,15 @@ const FAULTS: Readonly<Record<string, string>> = {
 };
 
 /** The page with its tables made anew. */
-export function whichLockPage(path: string, of = measured('services'), cost: Costs | undefined = costs()): string {
+export function whichLockPage(path: string, of = measuredCells(), cost: Costs | undefined = costs()): string {
+  const compared = of.filter(({ lock, topology }) =>
+    comparedPlaces.some((place) => place.lock === lock && place.topology === topology),
+  );
   return between(path, {
-    'what survives what': `${whatSurvives(of)}\n\n${of.day}; ${of.servers.join(', ')}.`,
+    'what survives what': whatSurvives(of),
     'what it costs': costsTable(cost, columnText),
-    'why each is so': why(of),
-    'how each is repeated': list(of),
+    'why each is so': why(compared),
+    'how each is repeated': list(compared),
   });
 }
 
@@ -43,35 +46,36 @@ function columnText({ lock, topology }: Pick<Cell, 'lock' | 'topology'>): string
   return `\`${lock}\`, ${title} ${nameInService(topology)}`;
 }
 
-function whatSurvives({ cells }: Measured): string {
+function whatSurvives(cells: readonly MeasuredCell[]): string {
   return markdownTable(
-    ['', ...Object.values(FAULTS)],
-    comparedPlaces.map((column) => [
-      columnText(column),
-      ...Object.keys(FAULTS).map((fault) =>
-        cameText(
-          cells.find((cell) => cell.fault === fault && cell.lock === column.lock && cell.topology === column.topology),
-          '',
-        ),
-      ),
-    ]),
+    ['', ...Object.values(FAULTS), 'run on'],
+    comparedPlaces.map(({ lock, topology }) => {
+      const its = cells.filter((cell) => cell.lock === lock && cell.topology === topology && cell.fault in FAULTS);
+      return [
+        columnText({ lock, topology }),
+        ...Object.keys(FAULTS).map((fault) => {
+          const cell = its.find((one) => one.fault === fault);
+          return cell ? cameText(cell, '') : whyNoCell(publishedCells, lock, fault, topology);
+        }),
+        runOn(its),
+      ];
+    }),
   );
 }
 
 /** Of each row: who came out alike for the same reason, and what could not be asked in the words of the refusal. */
-function why({ cells }: Measured): string {
+function why(cells: readonly MeasuredCell[]): string {
   return Object.entries(FAULTS)
     .flatMap(([fault, title]) => {
       const here = cells.filter((cell) => cell.fault === fault);
       if (here.length === 0) return [];
       const alike = new Map<string, MeasuredCell[]>();
       for (const cell of here) {
-        const text =
-          cell.came === 'refused' ? `not asked: ${markdownCell(cell.headline)}` : `${cell.came}: ${cell.reason}`;
+        const text = whyText(cell);
         alike.set(text, [...(alike.get(text) ?? []), cell]);
       }
       const items = [...alike].map(([text, some]) => {
-        const places = some.filter(({ came }) => came === 'refused').map(anchorTag);
+        const places = some.filter(({ came }) => came === 'refused' || came === 'not-tried').map(anchorTag);
         return `- ${places.join('')}${some.map(columnText).join('; ')}: ${text}`;
       });
       return [`### ${title}`, items.join('\n')];
@@ -79,7 +83,18 @@ function why({ cells }: Measured): string {
     .join('\n\n');
 }
 
-function list({ cells }: Measured): string {
-  const found = cells.filter(({ came }) => came !== 'safe' && came !== 'refused');
+function whyText({ came, headline, reason }: MeasuredCell): string {
+  if (came === 'refused') return `not asked: ${markdownCell(headline)}`;
+  if (came === 'not-tried') return `not tried: ${markdownCell(headline)}`;
+  return came === 'open' ? `not explained yet, though ${reason}` : `${came}: ${reason}`;
+}
+
+/** Whether the list of what was found has it. */
+function isListed(came: MeasuredCell['came']): boolean {
+  return came !== 'safe' && came !== 'refused' && came !== 'not-tried';
+}
+
+function list(cells: readonly MeasuredCell[]): string {
+  const found = cells.filter(({ came }) => isListed(came));
   return found.map((cell) => foundItem(cell, `${columnText(cell)}, ${FAULTS[cell.fault]}`)).join('\n\n');
 }

@@ -3,7 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { BatchOptions, BatchRun } from '../../../cli/batches/batch.js';
-import { begun, decideCell, judgeCell, serviceOfCell } from '../../../cli/batches/matrix-cells.js';
+import {
+  begun,
+  decideCell,
+  judgeCell,
+  lacksStrikes,
+  serviceOfCell,
+  strikesOf,
+} from '../../../cli/batches/matrix-cells.js';
 import { variantsAmong } from '../../../cli/batches/matrix-command.js';
 import { cellsOfFolder } from '../../../cli/batches/matrix-file.js';
 import { matrixSheet, matrixSummary } from '../../../cli/batches/matrix-sheet.js';
@@ -184,6 +191,36 @@ describe('a safe cell', () => {
     expect(texts(held(30), held(59, 'virtual'))).toContain(
       '"safe, in virtual time (30 strikes, ≤ 9.5 %; 59 strikes in virtual time, ≤ 5.0 %)"',
     );
+  });
+
+  test('is run again for more strikes, as long as a run adds some and it stays safe', () => {
+    const again = (least: number, ...runs: (Results | undefined)[]) => {
+      const row = begun({ ...cell, expect: 'safe' });
+      let before = 0;
+      for (const results of runs) {
+        before = strikesOf(row);
+        judgeCell(row, { seed: 1, ...(results && { results }) });
+      }
+      return lacksStrikes(row, least, before);
+    };
+    expect(again(59, held(9))).toBe(true);
+    expect(again(59, held(30), held(29))).toBe(false);
+    expect(again(59, held(0))).toBe(false);
+    expect(again(59, held(9), held(0))).toBe(false);
+    expect(again(59, held(9, 'virtual'))).toBe(true);
+    expect(again(59, held(9), undefined)).toBe(false);
+    expect(again(59, held(9), { ...held(9), verdict: 'violated', found: { stale: 1 } } as Results)).toBe(false);
+  });
+
+  test('stays what it was where a further run proves nothing, or could not be made', () => {
+    const unknown = { ...held(0), verdict: 'unknown' } as Results;
+    expect(rowOf(held(9), unknown)).toMatchObject({ came: 'safe', shown: 'as-expected', strikes: 9, why: 'h' });
+    const row = rowOf(held(9));
+    judgeCell(row, { seed: 2, error: 'no memory' });
+    expect(row).toMatchObject({ came: 'safe', shown: 'as-expected', strikes: 9, why: 'h' });
+    expect(row.runs).toHaveLength(2);
+    expect(rowOf(unknown).shown).toBe('cannot-tell');
+    expect(rowOf(held(9), { ...held(9), verdict: 'violated', found: { stale: 1 } } as Results).shown).toBe('otherwise');
   });
 
   test('shows what its last run cost, where that was measured', () => {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it, test } from 'vitest';
 import { type Costs, costsTable, middle, ratios } from '../../../../cli/docs/costs.js';
-import { cameText, type Measured } from '../../../../cli/docs/measured.js';
+import { cameText, type MeasuredCell } from '../../../../cli/docs/measured.js';
 import { whichLockPage } from '../../../../cli/docs/which-lock-page.js';
 
 const PAGE = join(import.meta.dirname, '../../../../docs/which-lock.md');
@@ -38,24 +38,28 @@ it.each(SAID)('its first sentences say of %s, %s, what the table says: %s', (row
   expect(cells[columns.indexOf(fault)]).toContain(came);
 });
 
-const cell = { topology: 'postgres', reason: 'it was not told', headline: 'Exclusion broken: once | twice' } as const;
-const measured: Measured = {
+const cell = {
+  topology: 'postgres',
+  reason: 'it was not told',
+  headline: 'Exclusion broken: once | twice',
   day: '2026-11-26',
-  servers: ['PostgreSQL 15.1', 'etcd 3.4.23'],
-  cells: [
-    { ...cell, lock: 'pg-row', fault: 'leader-lost', came: 'exclusion', reproduce: 'npm run torture -- --seed 3' },
-    { ...cell, lock: 'pg-row', fault: 'client-crash', came: 'safe', reproduce: 'npm run torture -- --seed 4' },
-    { ...cell, lock: 'pg-row', fault: 'node-forgets', came: 'refused', headline: 'it is | for Redis' },
-    {
-      ...cell,
-      topology: 'etcd',
-      lock: 'etcd-lease',
-      fault: 'node-forgets',
-      came: 'refused',
-      headline: 'it is | for Redis',
-    },
-  ],
-};
+  server: 'PostgreSQL 15.1',
+} as const;
+const measured: MeasuredCell[] = [
+  { ...cell, lock: 'pg-row', fault: 'leader-lost', came: 'exclusion', reproduce: 'npm run torture -- --seed 3' },
+  { ...cell, lock: 'pg-row', fault: 'client-crash', came: 'safe', reproduce: 'npm run torture -- --seed 4' },
+  { ...cell, lock: 'pg-row', fault: 'node-forgets', came: 'refused', headline: 'it is | for Redis' },
+  {
+    ...cell,
+    lock: 'etcd-lease',
+    topology: 'etcd',
+    fault: 'node-forgets',
+    came: 'refused',
+    headline: 'it is | for Redis',
+  },
+  // Of another page.
+  { ...cell, lock: 'redisson/rlock', topology: 'single', fault: 'node-forgets', came: 'exclusion' },
+];
 
 function page(costs?: Costs): string {
   const path = join(scratch, 'page.md');
@@ -70,11 +74,11 @@ describe('what survives what', () => {
       .split('\n')
       .find((line) => line.startsWith(`| \`${name}\``));
 
-  test('has a cell for each fault in its order, a link from what is not safe, and a dash where nothing is known', () => {
+  test('has a cell for each fault in its order, a link from what is not safe, a word where nothing is known, and where and when it was run', () => {
     expect(lineOf('pg-row')).toBe(
-      '| `pg-row`, PostgreSQL primary-replica | – | – | safe (weak) | [**exclusion**](#pg-row-leader-lost-postgres) | [not asked](#pg-row-node-forgets-postgres) | – | – | – |',
+      `| \`pg-row\`, PostgreSQL primary-replica |${' not run yet |'.repeat(2)} safe (weak) | [**exclusion**](#pg-row-leader-lost-postgres) | [not asked](#pg-row-node-forgets-postgres) |${' not run yet |'.repeat(3)} PostgreSQL 15.1, 2026-11-26 |`,
     );
-    expect(lineOf('zk-lock')).toBe(`| \`zk-lock\`, ZooKeeper quorum |${' – |'.repeat(8)}`);
+    expect(lineOf('zk-lock')).toBe(`| \`zk-lock\`, ZooKeeper quorum |${' not run yet |'.repeat(8)} not run |`);
   });
 
   test('calls weak what is safe by fewer than 59 strikes, and by strikes that nobody has counted', () => {
