@@ -37,13 +37,23 @@ import { plannedFailoverMakesTwoHolders } from './planned-failover-makes-two-hol
 import { powerCutLosesTheLastSecond } from './power-cut-loses-the-last-second.js';
 import { powerCutWithASyncedLog } from './power-cut-with-a-synced-log.js';
 import { promotedBeforeItsFirstSync } from './promoted-before-its-first-sync.js';
+import { redisson3FailedRenewal } from './redisson-3-failed-renewal.js';
+import { redissonClosedWhileHeld } from './redisson-closed-while-held.js';
+import { redissonFailedRenewal } from './redisson-failed-renewal.js';
+import { redissonFailedUnlock } from './redisson-failed-unlock.js';
 import { redissonFailoverWithItsCheck } from './redisson-failover-with-its-check.js';
 import { redissonFailoverWithoutItsCheck } from './redisson-failover-without-its-check.js';
 import { redissonFairDeadWaiter } from './redisson-fair-dead-waiter.js';
 import { redissonFencedAfterDataLoss } from './redisson-fenced-after-data-loss.js';
+import { redissonInterruptedLock } from './redisson-interrupted-lock.js';
+import { redissonKeptObject } from './redisson-kept-object.js';
 import { redissonPlannedFailover } from './redisson-planned-failover.js';
 import { redissonRedlockNodeForgets } from './redisson-redlock-node-forgets.js';
+import { redissonRenewalEntryLeft } from './redisson-renewal-entry-left.js';
 import { redissonRestartUnderAWaiter } from './redisson-restart-under-a-waiter.js';
+import { redissonWaitByTheWallClock } from './redisson-wait-by-the-wall-clock.js';
+import { redissonWatchdogByDefault } from './redisson-watchdog-by-default.js';
+import { redissonWatchdogOf100Ms } from './redisson-watchdog-of-100-ms.js';
 import { redissonWatchdogUnderACut } from './redisson-watchdog-under-a-cut.js';
 import { redissonWatchdogUnderAPause } from './redisson-watchdog-under-a-pause.js';
 import { redlockClockErrorBelowTheLease } from './redlock-clock-error-below-the-lease.js';
@@ -152,6 +162,16 @@ const all: readonly Scenario[] = [
   redissonRestartUnderAWaiter,
   redissonWatchdogUnderACut,
   redissonWatchdogUnderAPause,
+  redisson3FailedRenewal,
+  redissonClosedWhileHeld,
+  redissonFailedRenewal,
+  redissonFailedUnlock,
+  redissonInterruptedLock,
+  redissonKeptObject,
+  redissonRenewalEntryLeft,
+  redissonWaitByTheWallClock,
+  redissonWatchdogByDefault,
+  redissonWatchdogOf100Ms,
 ];
 
 export const scenarios: Record<string, Scenario> = Object.fromEntries(all.map((one) => [one.name, one]));

@@ -66,9 +66,9 @@ class ManualClient implements StageClient {
 
   acquire(
     key: string,
-    { leaseMs = this.faults.leaseMs, waitMs = 0, mode }: Parameters<StageClient['acquire']>[1] = {},
+    { leaseMs = this.faults.leaseMs, waitMs = 0, ...rest }: Parameters<StageClient['acquire']>[1] = {},
   ) {
-    return this.perform({ do: 'acquire', key, leaseMs, waitMs, ...(mode && { mode }), ...this.stop });
+    return this.perform({ do: 'acquire', key, leaseMs, waitMs, ...rest, ...this.stop });
   }
 
   extend({ id }: OperationOutcome, leaseMs = this.faults.leaseMs) {

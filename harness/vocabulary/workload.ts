@@ -251,8 +251,11 @@ export interface StageClient {
   readonly name: string;
   /** Of its host. */
   readonly address: string;
-  /** `waitMs`: 0 unless given. */
-  acquire(key: string, options?: { leaseMs?: number; waitMs?: number; mode?: LockMode }): Promise<OperationOutcome>;
+  /** `waitMs`: 0 unless given; `cancelAfterMs`: its caller gives up after so long, as in an instruction. */
+  acquire(
+    key: string,
+    options?: { leaseMs?: number; waitMs?: number; mode?: LockMode; cancelAfterMs?: number },
+  ): Promise<OperationOutcome>;
   extend(hold: OperationOutcome, leaseMs?: number): Promise<OperationOutcome>;
   release(hold: OperationOutcome): Promise<OperationOutcome>;
   read(hold: OperationOutcome): Promise<OperationOutcome>;

@@ -1,4 +1,7 @@
-/** Lock libraries of other languages, by the name that `--lock` takes: which project has them, and what they claim. */
+/**
+ * Lock libraries of other languages, by the name that `--lock` takes: which project has them, and what they claim. It is long because it
+ * has an entry for each.
+ */
 import type { ExternalProject } from '../../harness/vocabulary/external.js';
 import { type BuiltinLock, ONE_SERVER, ONE_TRY, type Versions, WITH_EXTEND } from '../builtin-lock.js';
 import { parseLockSpec } from '../lock-spec.js';
@@ -179,6 +182,17 @@ export const externalLocks: Record<string, ExternalLock> = {
     'watchdog',
     'RLock, tryLock(wait): renewed every third of lockWatchdogTimeout, which is the lease',
     'as rlock, for work of any length; a paused client is a stale holder, and it is told nothing of a lost lock',
+  ),
+  'redisson/kept-object': redissonLock(
+    'kept-object',
+    'one RLock object for each key, tryLock(wait); with another lease than the usual one, tryLock(wait, lease)',
+    'as watchdog; but what is taken after a lease that ended by itself has that lease, and is not renewed in time',
+  ),
+  'redisson/shutdown': redissonLock(
+    'shutdown',
+    'RLock, tryLock(wait), given back by closing the Redisson instance',
+    'as watchdog, until the instance is closed: nothing is renewed from then on, and the lease ends the lock',
+    { lacks: ['ownership'] },
   ),
   'redisson/force-unlock': redissonLock(
     'force-unlock',

@@ -44,10 +44,11 @@ export async function isListening(stage: Stage, key: string): Promise<void> {
   });
 }
 
-/** How many scripts by their digests `node` has run since it was started. */
+/** How many scripts, whole ones and by their digests, `node` was asked to run since it was started. */
 export async function scriptsRun(node: ServerNode): Promise<number> {
   const told = String(await node.command('INFO', 'commandstats'));
-  return Number(/cmdstat_evalsha:calls=(\d+)/.exec(told)?.[1] ?? 0);
+  const asked = [...told.matchAll(/cmdstat_eval(?:sha)?:calls=(\d+)/g)].map(([, calls]) => Number(calls));
+  return asked.reduce((sum, calls) => sum + calls, 0);
 }
 
 /**

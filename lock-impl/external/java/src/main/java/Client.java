@@ -331,7 +331,9 @@ public final class Client {
     if (operation.sentNothing()) return new Refused("unreachable: " + said(error));
     if (operation.inDoubt()) return error;
     for (Throwable cause = error; cause != null; cause = cause.getCause()) {
-      String word = String.valueOf(cause.getMessage()).split("[ .]")[0];
+      // Redisson takes this word off, and says it by the name of its exception.
+      boolean full = cause.getClass().getSimpleName().equals("RedisOutOfMemoryException");
+      String word = full ? "OOM" : String.valueOf(cause.getMessage()).split("[ .]")[0];
       if (REFUSALS.contains(word)) return new Refused(word.toLowerCase());
     }
     return error;

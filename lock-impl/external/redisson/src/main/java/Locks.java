@@ -67,6 +67,8 @@ final class Locks implements Library {
           Map.entry("rlock", mutex((clients, key) -> clients.get(0).getLock(key))),
           Map.entry("rlock-no-sync", mutex((clients, key) -> clients.get(0).getLock(key))),
           Map.entry("watchdog", new Variant(of((clients, key) -> clients.get(0).getLock(key)), with(NESTS), MUTEX, List.of(Form.TRY_LOCK_WAIT))),
+          Map.entry("kept-object", new Variant(Locks::keptObject, FEATURES, MUTEX, List.of(Form.TRY_LOCK_WAIT))),
+          Map.entry("shutdown", new Variant(Locks::shutDown, FEATURES, MUTEX, List.of(Form.TRY_LOCK_WAIT))),
           Map.entry("force-unlock", new Variant(Locks::forced, with(NESTS), MUTEX, Form.ALL)),
           Map.entry("spin", mutex((clients, key) -> clients.get(0).getSpinLock(key))),
           Map.entry("redlock", new Variant(of(Locks::redLock), List.of("redlock"), FEATURES, true, MUTEX, Form.ALL)),
@@ -90,6 +92,7 @@ final class Locks implements Library {
   /** As it was named, where it was. */
   private final String namedForm;
   private final List<RedissonClient> clients = new ArrayList<>();
+  private JsonObject topology;
   private Times times;
   private Wire wire;
 
@@ -141,7 +144,11 @@ final class Locks implements Library {
   }
 
   @Override
-  public Granted take(String key, boolean read, long waitMs, long leaseMs) throws InterruptedException {
+  public Granted take(String key, boolean read, long waitMs, long leaseMs) throws InterruptedException, Refused {
+    if (clients.get(0).isShutdown()) {
+      clients.clear();
+      connect(topology, times, wire);
+    }
     Granted granted = variant.taking().take(clients, key, read, form, waitMs, leaseMs);
     if (granted == null || !(granted.holding() instanceof Unlocking unlocking)) return granted; // refused, or a permit
     String what = key + (read ? " read " : " write ") + Thread.currentThread().getId();
@@ -201,6 +208,7 @@ final class Locks implements Library {
   /** Clients with Redisson's own settings (resends among them) but for the time that a command may take. */
   @Override
   public void connect(JsonObject topology, Times times, Wire wire) throws Refused {
+    this.topology = topology;
     this.times = times;
     this.wire = wire;
     switch (topology.get("kind").getAsString()) {
@@ -298,6 +306,32 @@ final class Locks implements Library {
     RLock lock = clients.get(0).getLock(key);
     return form.call(lock, waitMs, leaseMs) ? new Granted(lock::forceUnlock, null) : null;
   }
+
+  /**
+   * Gives back by closing the instance, as a program does that ends without its unlock. What comes next is asked by another instance of
+   * the same process.
+   */
+  private static Granted shutDown(
+      List<RedissonClient> clients, String key, boolean read, Form form, long waitMs, long leaseMs) throws InterruptedException {
+    RedissonClient client = clients.get(0);
+    if (!form.call(client.getLock(key), waitMs, leaseMs)) return null;
+    return new Granted(
+        () -> {
+          client.shutdown();
+          throw new Refused("closed: the instance, without an unlock");
+        },
+        null);
+  }
+
+  /** One object for each key, as a field of an application has it; a lease that is not the usual one is named in the call. */
+  private static Granted keptObject(
+      List<RedissonClient> clients, String key, boolean read, Form form, long waitMs, long leaseMs) throws InterruptedException {
+    RLock lock = KEPT.computeIfAbsent(key, clients.get(0)::getLock);
+    boolean named = leaseMs != clients.get(0).getConfig().getLockWatchdogTimeout();
+    return taken(lock, named ? Form.TRY_LOCK_WAIT_LEASE : form, waitMs, leaseMs);
+  }
+
+  private static final Map<String, RLock> KEPT = new ConcurrentHashMap<>();
 
   private static Granted fenced(
       List<RedissonClient> clients, String key, boolean read, Form form, long waitMs, long leaseMs) throws InterruptedException {
