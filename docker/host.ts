@@ -99,9 +99,9 @@ export class DockerHost implements Host {
     });
   }
 
-  async writeFile(name: string, data: string): Promise<string> {
+  async writeFile(name: string, data: string, mode = 0o644): Promise<string> {
     const path = join(this.folder, name);
-    await this.open.call({ do: 'write', path, mode: 0o644, data: Buffer.from(data).toString('base64') });
+    await this.open.call({ do: 'write', path, mode, data: Buffer.from(data).toString('base64') });
     return path;
   }
 

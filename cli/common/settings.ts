@@ -37,6 +37,7 @@ export const SETTINGS: Readonly<Record<keyof Settings, Kind>> = {
   minReplicasToWrite: 'plain',
   maxmemoryPolicy: 'plain',
   auth: 'switch',
+  tls: 'switch',
   redisConf: 'pairs',
   failOn: 'list',
   known: 'file',

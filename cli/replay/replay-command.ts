@@ -14,7 +14,7 @@ import { isFinding } from '../hunt/finding.js';
 import { replayFinding } from '../hunt/replay-finding.js';
 import type { Where } from '../judge/judge-commands.js';
 import { BUNDLE } from '../run/bundle.js';
-import { checkPair, planTopology } from '../run/deployment.js';
+import { checkPair, lackingOf, planTopology } from '../run/deployment.js';
 import { askSeries, type ReplayFlags } from '../run/flags.js';
 import { placeOfLock } from '../run/lock-source.js';
 import { type AskedMachine, type Machine, namedServer } from '../run/machine.js';
@@ -49,7 +49,8 @@ export async function replayCommand(run: string, flags: ReplayFlags, where: Wher
   );
   const planFile = join(folder, 'plan.json');
   const deployment = planTopology(kind, config.topologyOptions, config.clients);
-  const plan = readPlanFile(planFile, planFile, deployment, { ...machine.unavailable, ...kind.unavailable });
+  const lacking = lackingOf(kind, config.topologyOptions, machine.unavailable);
+  const plan = readPlanFile(planFile, planFile, deployment, lacking);
   const series = askSeries(flags, where.cwd);
   say(introduction(original, series));
   const redis = redisNote(config, machine);

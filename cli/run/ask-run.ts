@@ -11,7 +11,7 @@ import type { TopologyKind, TopologyOptions } from '../../harness/vocabulary/top
 import { defaultIntervalMs } from '../../nemesis/index.js';
 import { UsageError } from '../common/errors.js';
 import { dashed } from '../common/values.js';
-import { checkPair, fitsTopology } from './deployment.js';
+import { checkPair, checkTls, fitsTopology } from './deployment.js';
 import { DEFAULT_NODES, LEAST_TIME_LIMIT_MS, type RunFlags } from './flags.js';
 import { knownOf } from './known.js';
 import { leastOf } from './least-flags.js';
@@ -58,6 +58,7 @@ export function askRun(asTyped: RunFlags, { argv, cwd, given }: Invocation): Ask
   if (ofRedis) throw new UsageError(`--${dashed(ofRedis)} is for Redis, not for ${services[kind.service].title}`);
   const lock = flags.lock ?? kind.defaultLock;
   checkPair(lock, kind);
+  if (flags.tls) checkTls(lock);
   const faults: AskedFaults =
     flags.plan === undefined
       ? { nemesis: flags.nemesis, intervalMs: flags.nemesisInterval }
@@ -80,6 +81,7 @@ const VIRTUAL_LIMIT_MS: Readonly<Record<string, number>> = { redlock: 12_000, cl
  */
 export function askRunOn({ runtime }: Pick<Machine, 'runtime'>, flags: RunFlags, invocation: Invocation): AskedRun {
   if (runtime !== SIM) return askRun(flags, invocation);
+  if (flags.tls) throw new UsageError(NO_TLS_IN_VIRTUAL_TIME);
   const limitMs = invocation.given('timeLimit') ? undefined : VIRTUAL_LIMIT_MS[flags.topology];
   const asked = askRun({ ...flags, timeLimit: limitMs ?? flags.timeLimit }, invocation);
   const named = flags.runtime === SIM ? [] : ['--runtime', SIM];
@@ -89,6 +91,9 @@ export function askRunOn({ runtime }: Pick<Machine, 'runtime'>, flags: RunFlags,
   const words = `${cut} of virtual time in place of ${whole}, for its verdict to come within a minute; --time-limit ${flags.timeLimit / 1e3}s plays all`;
   return { ...asked, argv, settings: { ...asked.settings, cut: words } };
 }
+
+const NO_TLS_IN_VIRTUAL_TIME =
+  '--tls needs real time, and these runs are played in virtual time: leave out --tls, or name another runtime with --runtime';
 
 /** What flags call `single` and `quorum` is another deployment with every service. */
 function kindOf({ service, topology }: RunFlags, given: Invocation['given']): TopologyKind {
@@ -103,7 +108,7 @@ function kindOf({ service, topology }: RunFlags, given: Invocation['given']): To
 }
 
 /** Flags that say how a Redis server is set up. */
-const OF_REDIS = ['persistence', 'minReplicasToWrite', 'maxmemoryPolicy', 'auth', 'redisConf'] as const;
+const OF_REDIS = ['persistence', 'minReplicasToWrite', 'maxmemoryPolicy', 'auth', 'tls', 'redisConf'] as const;
 
 function settingsOf(flags: RunFlags, { service }: TopologyKind, lock: string, cwd: string): AskedRun['settings'] {
   const { topology, workload, clients, callers, hold, careless, resource, failOn } = flags;
@@ -135,8 +140,15 @@ function settingsOf(flags: RunFlags, { service }: TopologyKind, lock: string, cw
 }
 
 function topologyOptions(flags: RunFlags): TopologyOptions {
-  const { nodes, persistence, minReplicasToWrite, maxmemoryPolicy, redisConf } = flags;
-  return { nodes, persistence, minReplicasToWrite, ...(maxmemoryPolicy && { maxmemoryPolicy }), redisConf };
+  const { nodes, persistence, minReplicasToWrite, maxmemoryPolicy, tls, redisConf } = flags;
+  return {
+    nodes,
+    persistence,
+    minReplicasToWrite,
+    ...(maxmemoryPolicy && { maxmemoryPolicy }),
+    ...(tls && { tls }),
+    redisConf,
+  };
 }
 
 /** Throws one line where a run would be too short for its warm-up and a fault. */
@@ -149,6 +161,7 @@ export function mustHaveTime(timeLimitMs: number): void {
 
 function checkFlags(flags: RunFlags, kind: TopologyKind): void {
   mustHaveTime(flags.timeLimit);
+  if (flags.tls && flags.runtime === SIM) throw new UsageError(NO_TLS_IN_VIRTUAL_TIME);
   if (flags.plan !== undefined && flags.nemesis !== 'default') {
     throw new UsageError('--plan already says which faults strike; leave out --nemesis');
   }

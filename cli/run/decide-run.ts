@@ -6,7 +6,7 @@ import type { Capability } from '../../harness/vocabulary/host.js';
 import { makePlan, parseNemesis } from '../../nemesis/index.js';
 import { commandToReproduce } from '../common/reproduce.js';
 import type { AskedRun } from './ask-run.js';
-import { planTopology } from './deployment.js';
+import { lackingOf, planTopology } from './deployment.js';
 import { withOpening } from './opening.js';
 import { readPlanFile } from './plan-file.js';
 import type { RunRequest } from './prepare-run.js';
@@ -48,7 +48,7 @@ function decidePlan(
 ): DecidedPlan {
   const { timeLimitMs, leaseMs, clients, topologyOptions } = settings;
   const topology = planTopology(kind, topologyOptions, clients);
-  const lacking = { ...unavailable, ...kind.unavailable };
+  const lacking = lackingOf(kind, topologyOptions, unavailable);
   if ('planFile' in faults) {
     const plan = readPlanFile(faults.planFile, faults.named, topology, lacking);
     return { plan, nemesis: [...new Set(plan.steps.map((step) => step.fault))], warnings: [], opensWithKill: false };

@@ -84,6 +84,7 @@ export interface RunFlags extends SeriesFlags, MachineFlags, ConfigFlags, LeastF
   minReplicasToWrite: number;
   maxmemoryPolicy?: string;
   auth: boolean;
+  tls: boolean;
   redisConf: [string, string][];
   failOn: FailOn[];
   known?: string;
@@ -165,6 +166,11 @@ function runOptions(): Record<keyof typeof GROUP, Option[]> {
       value('--min-replicas-to-write <n>', 'replicas that a primary must see to take a write', wholeNumberIn(0, 5), 0),
       value('--maxmemory-policy <policy>', 'what a full server removes (for --nemesis evict)', nameAmong(EVICTION)),
       ...switchOptions('auth', 'every server asks for a password', 'no password'),
+      ...switchOptions(
+        'tls',
+        "every server speaks TLS only (rediss://), by certificates of the run's own",
+        'plain text',
+      ),
       value('--redis-conf <key=value>', 'a directive for every Redis server (repeatable)', keyValue, [], 'none'),
     ],
     hardness: [

@@ -233,9 +233,9 @@ function clientOptions(commandTimeoutMs: number): RedisOptions {
 }
 
 /** A client of a whole Cluster, which comes back to a lost node when it hears of it again. */
-function clusterOptions({ password }: TopologyDescription, commandTimeoutMs: number): StampedClusterOptions {
+function clusterOptions(description: TopologyDescription, commandTimeoutMs: number): StampedClusterOptions {
   return {
-    redisOptions: { ...connectionOptions(commandTimeoutMs), ...(password && { password }) },
+    redisOptions: { ...connectionOptions(commandTimeoutMs), ...accessOptions(description) },
     enableOfflineQueue: false,
     // One node after the other is asked who serves what: one that was cut off must not hold up the answer for long.
     slotsRefreshTimeout: CONNECT_TIMEOUT_MS,
@@ -244,8 +244,13 @@ function clusterOptions({ password }: TopologyDescription, commandTimeoutMs: num
   };
 }
 
-function endpointOptions(endpoint: Endpoint, { password }: TopologyDescription): RedisOptions {
-  return { host: endpoint.host, port: endpoint.port, ...(password && { password }) };
+function endpointOptions(endpoint: Endpoint, description: TopologyDescription): RedisOptions {
+  return { host: endpoint.host, port: endpoint.port, ...accessOptions(description) };
+}
+
+/** What every server asks for. */
+function accessOptions({ password, tls }: TopologyDescription): Pick<RedisOptions, 'password' | 'tls'> {
+  return { ...(password && { password }), ...(tls && { tls: { ca: tls.ca } }) };
 }
 
 function sentinelOptions(
@@ -254,7 +259,9 @@ function sentinelOptions(
 ): RedisOptions {
   return {
     name: description.masterName,
-    ...(description.password && { password: description.password, sentinelPassword: description.password }),
+    ...accessOptions(description),
+    ...(description.password && { sentinelPassword: description.password }),
+    ...(description.tls && { sentinelTLS: { ca: description.tls.ca }, enableTLSForSentinelMode: true }),
     role: 'master',
     sentinels: description.sentinels.map(({ host, port }) => ({ host, port })),
     // The harness knows all Sentinels. Asking each for the others costs a round trip with every reconnect.

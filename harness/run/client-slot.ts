@@ -80,6 +80,7 @@ export class ClientSlot {
   /** One for all its processes: a flood does not begin anew with each. */
   private readonly allowance: LineAllowance;
 
+  private caFile: Promise<string> | undefined;
   private coming: Promise<SlotProcess | undefined> | undefined;
   private probing: Promise<unknown> = Promise.resolve();
   /** Operations of a client that is led by hand. */
@@ -105,7 +106,7 @@ export class ClientSlot {
     this.newest = target;
     try {
       const value = await target.client.shakeHands(
-        this.options.topology,
+        await this.reachable(),
         {
           client: name,
           leaseMs: this.options.leaseMs,
@@ -124,6 +125,14 @@ export class ClientSlot {
       target.client.process.signal('SIGKILL');
       throw error;
     }
+  }
+
+  /** Where the servers are, with what clients of any language read from a file. */
+  private async reachable(): Promise<TopologyDescription> {
+    const { topology } = this.options;
+    if (!topology.tls) return topology;
+    this.caFile ??= this.host.writeFile('ca.crt', topology.tls.ca);
+    return { ...topology, tls: { ...topology.tls, caFile: await this.caFile } };
   }
 
   run(): void {

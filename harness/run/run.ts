@@ -7,6 +7,7 @@
  * the checkers', from the history on disk.
  */
 
+import { makeAuthority } from '../machine/authority.js';
 import { declaredMs } from '../record/facts/deadlines.js';
 import type { Ledger } from '../record/facts/ledger.js';
 import { durationOfMs, plural, serviceInWords } from '../record/facts/words.js';
@@ -226,8 +227,10 @@ async function startTopology(
   beganNs: number,
 ): Promise<Topology> {
   const { runtime, kind, say } = parts;
+  const authority = config.topologyOptions.tls && makeAuthority(runtime.clock.wallMs());
   const topology = await kind.start(hosts, config.topologyOptions, {
     clock: runtime.clock,
+    ...(authority && { authority }),
     redis: config.redis,
     spareAddress: runtime.spareAddress,
     ownNetwork: runtime.ownNetwork,

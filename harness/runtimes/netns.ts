@@ -239,9 +239,9 @@ class NetnsHost implements Host {
     return losePower(this.folder, cut);
   }
 
-  async writeFile(name: string, data: string): Promise<string> {
+  async writeFile(name: string, data: string, mode = 0o644): Promise<string> {
     const path = join(this.folder, name);
-    await writeFile(path, data);
+    await writeFile(path, data, { mode });
     return path;
   }
 

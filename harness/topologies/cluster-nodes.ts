@@ -1,5 +1,5 @@
 /** What one node of a Cluster believes of all of them: its answer to CLUSTER NODES. Pure. */
-import type { MovingSlot } from '../vocabulary/topology.js';
+import type { MovingSlot } from '../vocabulary/slots.js';
 
 export interface ClusterMember {
   id: string;

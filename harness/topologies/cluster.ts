@@ -9,18 +9,19 @@
 import { isDeepStrictEqual } from 'node:util';
 import calculateSlot from 'cluster-key-slot';
 import type { Host } from '../vocabulary/host.js';
+import type { SlotView } from '../vocabulary/slots.js';
 import type { Clock } from '../vocabulary/time.js';
 import type {
   ServerNode,
   Setting,
   Shard,
-  SlotView,
   Topology,
+  TopologyContext,
   TopologyKind,
   TopologyOptions,
 } from '../vocabulary/topology.js';
 import { type ClusterMember, countOf, ownerOf, parseClusterNodes, type SlotRange } from './cluster-nodes.js';
-import { dataNode, dataSettings, passwordOf } from './data-node.js';
+import { accessOf, dataNode, dataSettings } from './data-node.js';
 import { endpoint, killAll } from './independent.js';
 import { replicatedOutlook } from './outlooks.js';
 import { DeploymentError, notAnswering, startedOrThrow } from './ready.js';
@@ -58,7 +59,9 @@ export const cluster: TopologyKind = {
   expectedFailoverMs: EXPECTED_FAILOVER_MS,
   hosts: () => ({ nodes: NODES, sentinels: [], managers: [] }),
   async start(hosts, options, context) {
-    const nodes = hosts.map((host) => dataNode(host, options, context, clusterConfig(host), { clusterNode: true }));
+    const nodes = hosts.map((host) =>
+      dataNode(host, options, context, clusterConfig(host, options), { clusterNode: true }),
+    );
     try {
       await Promise.all(nodes.map((node) => node.start()));
       await join(nodes, context.clock, context.readyTimeoutMs);
@@ -66,11 +69,11 @@ export const cluster: TopologyKind = {
       await killAll(nodes);
       throw error;
     }
-    return startedOrThrow(clusterTopology(nodes, options), context.clock, context.readyTimeoutMs);
+    return startedOrThrow(clusterTopology(nodes, options, context), context.clock, context.readyTimeoutMs);
   },
 };
 
-function clusterTopology(nodes: RedisServer[], options: TopologyOptions): Topology {
+function clusterTopology(nodes: RedisServer[], options: TopologyOptions, context: TopologyContext): Topology {
   return {
     name: 'cluster',
     nodes,
@@ -81,7 +84,7 @@ function clusterTopology(nodes: RedisServer[], options: TopologyOptions): Topolo
     quorum: { kind: 'primary' },
     replacedPrimary: 'leave',
     slots: { of: calculateSlot, view: slotView },
-    describe: () => ({ kind: 'cluster', nodes: nodes.map(endpoint), ...passwordOf(options) }),
+    describe: () => ({ kind: 'cluster', nodes: nodes.map(endpoint), ...accessOf(options, context) }),
     shards: () => agreedShards(nodes),
     missing: () => whatIsMissing(nodes),
     [Symbol.asyncDispose]: () => killAll(nodes),
@@ -258,13 +261,14 @@ async function viewTrouble(
   return state === 'ok' ? undefined : `${node.name} says cluster_state:${state}`;
 }
 
-function clusterConfig(host: Host): string[] {
+function clusterConfig(host: Host, { tls }: TopologyOptions): string[] {
   return [
     ...REPLICATION,
     'cluster-enabled yes',
     'cluster-config-file nodes.conf',
     `cluster-node-timeout ${NODE_TIMEOUT_MS}`,
     `cluster-announce-ip ${host.address}`,
+    ...(tls ? ['tls-cluster yes'] : []),
   ];
 }
 

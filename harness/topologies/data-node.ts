@@ -1,18 +1,26 @@
 /** What a data node of any topology is configured with: what `TopologyOptions` says of it, and the topology's own. */
 import type { Host } from '../vocabulary/host.js';
-import type { Persistence, Setting, TopologyContext, TopologyOptions } from '../vocabulary/topology.js';
+import type {
+  Persistence,
+  Setting,
+  TopologyContext,
+  TopologyDescription,
+  TopologyOptions,
+} from '../vocabulary/topology.js';
 import { REDIS_PORT, RedisServer, type RedisServerOptions } from './redis-server.js';
+import { serverTls } from './server-tls.js';
 
 /** A data node of any topology, with everything that `TopologyOptions` says of it; `config` is the topology's own. */
 export function dataNode(
   host: Host,
   options: TopologyOptions,
-  context: Pick<TopologyContext, 'redis' | 'clock'>,
+  context: DataNodeContext,
   config: readonly string[] = [],
-  more: Pick<RedisServerOptions, 'clusterNode'> = {},
+  more: Pick<RedisServerOptions, 'clusterNode'> & { alsoAt?: readonly string[] } = {},
 ): RedisServer {
+  const { alsoAt, ...own } = more;
   return new RedisServer({
-    ...more,
+    ...own,
     kind: 'redis',
     host,
     port: REDIS_PORT,
@@ -22,12 +30,23 @@ export function dataNode(
     evicts: options.maxmemoryPolicy !== undefined,
     listensLate: true,
     ...passwordOf(options),
+    ...serverTls(host, context, alsoAt),
   });
+}
+
+type DataNodeContext = Pick<TopologyContext, 'redis' | 'clock' | 'authority'>;
+
+/** What clients need to reach such servers: a password, an authority. */
+export function accessOf(
+  options: TopologyOptions,
+  { authority }: Pick<TopologyContext, 'authority'>,
+): Pick<TopologyDescription, 'password' | 'tls'> {
+  return { ...passwordOf(options), ...(authority && { tls: { ca: authority.ca } }) };
 }
 
 /** What every data node is started with beyond the server's defaults, for people. */
 export function dataSettings(options: TopologyOptions): Setting[] {
-  const { persistence, minReplicasToWrite, maxmemoryPolicy, password, redisConf } = options;
+  const { persistence, minReplicasToWrite, maxmemoryPolicy, password, tls, redisConf } = options;
   const setting = (name: string, value: string, why: string): Setting => ({ where: 'redis', name, value, why });
   return [
     setting('persistence', persistence, '--persistence'),
@@ -41,6 +60,7 @@ export function dataSettings(options: TopologyOptions): Setting[] {
         ]
       : []),
     ...(password ? [setting('requirepass', '(set)', '--auth')] : []),
+    ...(tls ? [setting('port', '0', '--tls: clients and servers reach it by tls-port only')] : []),
     ...redisConf.map(([name, value]) => setting(name, value, '--redis-conf')),
   ];
 }

@@ -18,7 +18,7 @@ const CHECK_EVERY_MS = 100;
 const MOVE_AGAIN_MS = 200;
 
 /** What its manager is told beside who the servers are. */
-export type Managing = Pick<Order, 'service' | 'password' | 'downAfterMs'>;
+export type Managing = Pick<Order, 'service' | 'password' | 'ca' | 'downAfterMs'>;
 
 export abstract class FailoverDeployment<Node extends ServerNode> implements Topology {
   abstract readonly name: string;

@@ -11,7 +11,7 @@ import type {
   TopologyKind,
   TopologyOptions,
 } from '../vocabulary/topology.js';
-import { dataNode, dataSettings, passwordOf } from './data-node.js';
+import { accessOf, dataNode, dataSettings } from './data-node.js';
 import { aloneOutlook, independentOutlook } from './outlooks.js';
 import { notAnswering, startedOrThrow } from './ready.js';
 import type { RedisServer } from './redis-server.js';
@@ -72,7 +72,7 @@ async function startIndependent(
     replicated: false,
     quorum: is.quorum(nodes.map((node) => node.name)),
     replacedPrimary: 'keeps',
-    describe: () => ({ ...is.describe(nodes.map(endpoint)), ...passwordOf(options) }),
+    describe: () => ({ ...is.describe(nodes.map(endpoint)), ...accessOf(options, context) }),
     // With a single node there is no question who is the primary; independent masters have none.
     shards: async () => {
       const alone = nodes.length === 1 && (await notAnswering(nodes)).length === 0;

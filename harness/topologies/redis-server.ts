@@ -4,12 +4,12 @@
  * The harness talks to it through a unix socket that no network fault reaches, so that what a fault did can be read
  * back, and so that the observer keeps watching a node that everybody else has lost.
  */
-import type { Duplex } from 'node:stream';
-import { Redis, type RedisOptions } from 'ioredis';
+import { Redis } from 'ioredis';
 import { DISK_RECORD } from '../runtimes/power-cut.js';
 import type { FileAfterPowerCut, Host, PowerCut, ProcessExit } from '../vocabulary/host.js';
 import type { Clock } from '../vocabulary/time.js';
 import type { MonitoredCommand, Monitoring, RedisBinary, ServerNode } from '../vocabulary/topology.js';
+import { dialConnector } from './dial-connector.js';
 import { obituaryOf } from './last-words.js';
 import { mendLog } from './mend-log.js';
 import { monitor } from './monitor.js';
@@ -17,6 +17,7 @@ import { DeploymentError } from './ready.js';
 import { fieldsOf } from './reply-fields.js';
 import { clockMsIn, versionIn } from './server-info.js';
 import { ServerProcess } from './server-process.js';
+import { noTlsIn, type ServerTls, TLS_CONFIG, writeTlsFiles } from './server-tls.js';
 import { withTexts } from './text-of-bytes.js';
 import { unforgiving } from './unforgiving.js';
 
@@ -30,6 +31,8 @@ export interface RedisServerOptions {
   clock: Clock;
   /** Asked of everybody who connects; the harness gives it, too. */
   password?: string;
+  /** It speaks TLS and nothing else; absent: in plain text. */
+  tls?: ServerTls;
   /** It publishes evictions: its monitor sees them, in their place among the commands. */
   evicts?: boolean;
   /** A Cluster node shows what it has as a replica only on connections that asked for it (READONLY). */
@@ -87,7 +90,7 @@ export class RedisServer implements ServerNode {
 
   async start(): Promise<void> {
     // Written once: Redis and Sentinel rewrite the file themselves when roles change, and read it back after a restart.
-    this.configured ??= this.host.writeFile('redis.conf', `${this.configLines().join('\n')}\n`);
+    this.configured ??= this.configure();
     await this.configured;
     this.dropAdmin();
     this.unheard = undefined;
@@ -119,11 +122,23 @@ export class RedisServer implements ServerNode {
     }
   }
 
+  private async configure(): Promise<void> {
+    const { tls } = this.options;
+    await this.host.writeFile('redis.conf', `${this.configLines().join('\n')}\n`);
+    if (tls) await writeTlsFiles(this.host, tls);
+  }
+
+  /** The directive that says where it listens for clients. */
+  private get portName(): string {
+    return this.options.tls ? 'tls-port' : 'port';
+  }
+
   /** The port comes later; what it tells other servers of itself is as it will be. */
   private withoutPort(): string[] {
-    const { port } = this;
-    const asNode = ['--cluster-port', port + CLUSTER_BUS, '--cluster-announce-port', port];
-    return ['--port', 0, '--replica-announce-port', port, ...(this.options.clusterNode ? asNode : [])].map(String);
+    const { port, portName } = this;
+    const announced = this.options.tls ? '--cluster-announce-tls-port' : '--cluster-announce-port';
+    const asNode = this.options.clusterNode ? ['--cluster-port', port + CLUSTER_BUS, announced, port] : [];
+    return [`--${portName}`, 0, '--replica-announce-port', port, ...asNode].map(String);
   }
 
   /** Resolves when somebody watches this process, or has not in time. */
@@ -136,7 +151,7 @@ export class RedisServer implements ServerNode {
 
   /** Older servers cannot, nor those whose CONFIG was taken away. */
   private canTakePort(): Promise<boolean> {
-    return this.command('CONFIG', 'SET', 'port', this.port).then(
+    return this.command('CONFIG', 'SET', this.portName, this.port).then(
       (answer) => answer === 'OK',
       () => false,
     );
@@ -147,7 +162,7 @@ export class RedisServer implements ServerNode {
     const { unheard } = this;
     if (!unheard) return;
     await this.until(unheard.process, 'it did not listen for clients', async () => {
-      await this.command('CONFIG', 'SET', 'port', this.port);
+      await this.command('CONFIG', 'SET', this.portName, this.port);
       return true;
     });
     this.unheard = undefined;
@@ -280,7 +295,7 @@ export class RedisServer implements ServerNode {
 
   private configLines(): string[] {
     return [
-      `port ${this.port}`,
+      `${this.portName} ${this.port}`,
       `bind ${this.host.address} 127.0.0.1`,
       'protected-mode no',
       'daemonize no',
@@ -288,6 +303,7 @@ export class RedisServer implements ServerNode {
       `unixsocket ${SOCKET}`,
       'unixsocketperm 700',
       ...(this.options.password ? [`requirepass ${this.options.password}`] : []),
+      ...(this.options.tls ? TLS_CONFIG : []),
       ...this.options.config,
     ];
   }
@@ -306,9 +322,9 @@ export class RedisServer implements ServerNode {
         if (await ask()) return;
       } catch (error) {
         if ((await process.state()) === 'dead') {
-          throw new DeploymentError(
-            `${this.name}: redis-server ended at once: ${await this.obituary(await process.exited)}`,
-          );
+          const words = await this.obituary(await process.exited);
+          const why = (this.options.tls && noTlsIn(words)) ?? 'redis-server ended at once';
+          throw new DeploymentError(`${this.name}: ${why}: ${words}`);
         }
         if (clock.nowNs() > giveUpNs) {
           throw new DeploymentError(
@@ -325,24 +341,4 @@ export class RedisServer implements ServerNode {
     this.admin?.then((redis) => redis.disconnect()).catch(() => {});
     this.admin = undefined;
   }
-}
-
-/** What ioredis sets on every stream, and only those of a network have. */
-const WITHOUT_EFFECT = { setNoDelay() {}, setKeepAlive() {} };
-
-function dialConnector(dial: () => Promise<Duplex>): NonNullable<RedisOptions['Connector']> {
-  return class {
-    private stream: Duplex | undefined;
-    check() {
-      return true;
-    }
-    disconnect() {
-      this.stream?.destroy();
-    }
-    async connect() {
-      const stream = await dial();
-      this.stream = stream;
-      return 'setNoDelay' in stream ? stream : Object.assign(stream, WITHOUT_EFFECT);
-    }
-  } as unknown as NonNullable<RedisOptions['Connector']>;
 }

@@ -13,7 +13,7 @@ import type {
   TopologyKind,
   TopologyOptions,
 } from '../vocabulary/topology.js';
-import { dataNode, dataSettings, passwordOf } from './data-node.js';
+import { accessOf, dataNode, dataSettings, passwordOf } from './data-node.js';
 import { FailoverDeployment, MANAGER, managerSettings } from './failover-deployment.js';
 import { killAll } from './independent.js';
 import { replicatedOutlook } from './outlooks.js';
@@ -51,9 +51,10 @@ export const replica: TopologyKind = {
     const byName = new Map(hosts.map((host) => [host.name, host]));
     const [first, ...others] = DATA_NODES.map((name) => byName.get(name)!);
     const config = [ANY_ADDRESS, ...REPLICATION];
-    const primary = dataNode(first!, options, context, config);
+    const own = { alsoAt: [context.spareAddress] };
+    const primary = dataNode(first!, options, context, config, own);
     const replicaOf = `replicaof ${first!.address} ${REDIS_PORT}`;
-    const replicas = others.map((host) => dataNode(host, options, context, [...config, replicaOf]));
+    const replicas = others.map((host) => dataNode(host, options, context, [...config, replicaOf], own));
     const nodes = [primary, ...replicas];
     const homes = [first!, ...others];
     const address = context.ownNetwork
@@ -79,7 +80,12 @@ class Deployment extends FailoverDeployment<RedisServer> {
     private readonly options: TopologyOptions,
     context: TopologyContext,
   ) {
-    super(nodes, managerHost, address, context, { ...passwordOf(options), downAfterMs: DOWN_AFTER_MS });
+    const ca = context.authority?.ca;
+    super(nodes, managerHost, address, context, {
+      ...passwordOf(options),
+      ...(ca !== undefined && { ca }),
+      downAfterMs: DOWN_AFTER_MS,
+    });
     this.settings = [
       ...dataSettings(options),
       ...REPLICATION_SETTINGS,
@@ -90,7 +96,7 @@ class Deployment extends FailoverDeployment<RedisServer> {
 
   describe(): TopologyDescription {
     const node = { name: 'primary', host: this.address.address, port: REDIS_PORT };
-    return { kind: 'replica', node, ...passwordOf(this.options) };
+    return { kind: 'replica', node, ...accessOf(this.options, this.context) };
   }
 
   async missing(): Promise<string[]> {

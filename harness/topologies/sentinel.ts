@@ -4,13 +4,21 @@
  * Sentinel's own periods are shortened so that a deployment is ready in about a second and a failover takes little more
  * than `down-after-milliseconds`; every such setting is reported. None of them changes what a failover can lose.
  */
-import type { ServerNode, Setting, Topology, TopologyKind, TopologyOptions } from '../vocabulary/topology.js';
-import { dataNode, dataSettings, passwordOf } from './data-node.js';
+import type {
+  ServerNode,
+  Setting,
+  Topology,
+  TopologyContext,
+  TopologyKind,
+  TopologyOptions,
+} from '../vocabulary/topology.js';
+import { accessOf, dataNode, dataSettings, passwordOf } from './data-node.js';
 import { endpoint, killAll } from './independent.js';
 import { replicatedOutlook } from './outlooks.js';
 import { notAnswering, startedOrThrow } from './ready.js';
 import { REDIS_PORT, RedisServer, SENTINEL_PORT } from './redis-server.js';
 import { oneShard, REPLICATION, REPLICATION_SETTINGS, replicaTrouble } from './replication.js';
+import { serverTls } from './server-tls.js';
 
 const MASTER_NAME = 'mymaster';
 const DATA_NODES = ['r1', 'r2', 'r3'];
@@ -61,6 +69,7 @@ export const sentinel: TopologyKind = {
           clock: context.clock,
           afterStart: setDebugPeriods,
           ...passwordOf(options),
+          ...serverTls(byName.get(name)!, context),
         }),
     );
 
@@ -68,14 +77,19 @@ export const sentinel: TopologyKind = {
     await primary.start();
     await Promise.all([...replicas, ...sentinels].map((node) => node.start()));
     return startedOrThrow(
-      sentinelTopology([primary, ...replicas], sentinels, options),
+      sentinelTopology([primary, ...replicas], sentinels, options, context),
       context.clock,
       context.readyTimeoutMs,
     );
   },
 };
 
-function sentinelTopology(nodes: RedisServer[], sentinels: RedisServer[], options: TopologyOptions): Topology {
+function sentinelTopology(
+  nodes: RedisServer[],
+  sentinels: RedisServer[],
+  options: TopologyOptions,
+  context: TopologyContext,
+): Topology {
   return {
     name: 'sentinel',
     nodes,
@@ -89,7 +103,7 @@ function sentinelTopology(nodes: RedisServer[], sentinels: RedisServer[], option
       kind: 'sentinel',
       masterName: MASTER_NAME,
       sentinels: sentinels.map(endpoint),
-      ...passwordOf(options),
+      ...accessOf(options, context),
     }),
     shards: async () => {
       const primary = await agreedPrimary(nodes, sentinels);

@@ -26,6 +26,8 @@ export interface ExternalProject {
   noSuchVersion?: string;
   /** How long a client may take to start on a busy machine; absent: as the protocol says. Milliseconds. */
   startsWithinMs?: number;
+  /** Its clients go by `tls` of the deployment; absent: they connect in plain text, whatever is asked for. */
+  speaksTls?: true;
   /** Starts a client; the variant is its last argument. */
   start: readonly string[];
 }

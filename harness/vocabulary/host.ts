@@ -123,8 +123,8 @@ export interface Host extends HostFiles {
   exec(argv: readonly string[], options?: { timeoutMs?: number; cwd?: string }): Promise<ExecResult>;
   /** Starts a long-running process, with the host's (possibly skewed) clock. */
   spawn(argv: readonly string[], options?: SpawnOptions): HostProcess;
-  /** Writes a file below the host's folder and resolves with its path as processes of the host see it. */
-  writeFile(name: string, data: string): Promise<string>;
+  /** Writes a file below the host's folder and resolves with its path as processes of the host see it. `mode`: 0o644 unless given. */
+  writeFile(name: string, data: string, mode?: number): Promise<string>;
   /** Opens a unix socket, named relative to the host's folder, through a channel that no fault cuts. */
   dial(socketPath: string): Promise<Duplex>;
   /** Sets the wall clock that processes of this host see. Rejects where `Runtime.unavailable.clock` is set. */
@@ -265,9 +265,10 @@ export type RuntimeCapability = 'clock' | 'disk' | 'link' | 'network' | 'process
 /**
  * What a fault may need: of a runtime, or of a service: that it is Redis or Valkey (`redis`), which moves
  * slots by itself (`slots-at-once`), that somebody may replace its primary
- * (`roles`), that a server tells for how long it has a key (`holds`).
+ * (`roles`), that a server tells for how long it has a key (`holds`), that
+ * answers can be read on their way to a client (`answers`).
  */
-export type Capability = RuntimeCapability | 'redis' | 'slots-at-once' | 'roles' | 'holds';
+export type Capability = RuntimeCapability | 'redis' | 'slots-at-once' | 'roles' | 'holds' | 'answers';
 
 /** Makes hosts; disposing it ends every process and removes every host. */
 export interface Runtime extends AsyncDisposable {

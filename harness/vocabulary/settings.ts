@@ -48,6 +48,7 @@ export interface Settings {
   minReplicasToWrite?: number;
   maxmemoryPolicy?: string;
   auth?: boolean;
+  tls?: boolean;
   redisConf?: Readonly<Record<string, string>>;
   failOn?: 'none' | FailOn | readonly FailOn[];
   /** A folder of findings that are known: files that a campaign has left in its `known/`. */

@@ -1,6 +1,8 @@
 /** Deployments: what they are made of, and what they answer about themselves. */
 import type { Capability, FileAfterPowerCut, Host, HostProcess, OwnNetwork, PowerCut } from './host.js';
+import type { SlotView } from './slots.js';
 import type { Clock } from './time.js';
+import type { Authority, TrustedAuthority } from './tls.js';
 
 export type Persistence = 'none' | 'rdb' | 'aof-everysec' | 'aof-always';
 
@@ -13,6 +15,8 @@ export interface TopologyOptions {
   maxmemoryPolicy?: string;
   /** What every node and Sentinel asks for; absent: nothing. */
   password?: string;
+  /** Every node and Sentinel speaks TLS and nothing else, to clients and to each other. */
+  tls?: true;
   /** Extra `redis.conf` directives, applied last to every Redis node (not to Sentinels). */
   redisConf: readonly (readonly [key: string, value: string])[];
 }
@@ -119,6 +123,8 @@ export type TopologyDescription = (
 ) & {
   /** What every server asks for; absent: nothing. */
   password?: string;
+  /** Every server speaks TLS and nothing else (`rediss://`); absent: in plain text. */
+  tls?: TrustedAuthority;
 };
 
 export interface Endpoint {
@@ -152,19 +158,6 @@ export interface Shard {
   readonly replicas: readonly ServerNode[];
   /** Whether commands on this key belong here. */
   serves(key: string): boolean;
-}
-
-/** A slot on its way. `to`: it is given away (MIGRATING), `from`: it comes (IMPORTING); ids of nodes. */
-export type MovingSlot = { slot: number; to: string } | { slot: number; from: string };
-
-/** What one node of a Cluster says of slots (`CLUSTER NODES`). */
-export interface SlotView {
-  /** Its own id. */
-  id: string;
-  /** Slots on their way; nodes tell so only of themselves. */
-  moving: readonly MovingSlot[];
-  /** The address of who serves a slot; undefined: nobody. */
-  ownerOf(slot: number): string | undefined;
 }
 
 /** Of a Cluster: which slot a key is in, and what its nodes say of slots. */
@@ -292,6 +285,8 @@ export interface TopologyContext {
   spareAddress: string;
   /** Absent: the kernel's. */
   ownNetwork?: OwnNetwork | undefined;
+  /** Where servers speak TLS (`TopologyOptions.tls`). */
+  authority?: Authority | undefined;
   readyTimeoutMs: number;
   /** One line for people: what a failover manager did. */
   say(line: string): void;

@@ -47,7 +47,7 @@ export const resetOnReply: NemesisFault = {
   effects: ['connections-reset'],
   targets: ['client', 'holder'],
   strikes: ['client'],
-  needs: ['link', 'redis'],
+  needs: ['link', 'redis', 'answers'],
   args: {
     answers: { means: 'which answers: any, or numbers; any if not given', check: mustBeOneOf(['any', 'numbers']) },
   },

@@ -7,7 +7,8 @@
  * were taken back. So it is finished then, as `redis-cli --cluster fix` does.
  */
 import type { PlanStep } from '../../harness/vocabulary/faults.js';
-import type { HashSlots, MovingSlot, ServerNode, SlotView } from '../../harness/vocabulary/topology.js';
+import type { MovingSlot, SlotView } from '../../harness/vocabulary/slots.js';
+import type { HashSlots, ServerNode } from '../../harness/vocabulary/topology.js';
 import { message, Refusal, waitFor, words } from '../levers/basics.js';
 import type { NemesisContext, NemesisFault } from './context.js';
 import { isSettled } from './grants.js';

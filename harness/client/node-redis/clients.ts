@@ -88,12 +88,11 @@ function unconnected(
   { client: name, commandTimeoutMs }: Named,
 ): OpenedClient['client'] {
   const guarding = (node: string): Guarding => ({ name, stamping: { log, nowNs, node }, commandTimeoutMs });
-  const { password } = description;
   switch (description.kind) {
     case 'single':
     case 'replica': {
       const { node } = description;
-      return redis.createClient(clientOptions({ ...guarding(node.name), leavesReadOnly: true }, password, node));
+      return redis.createClient(clientOptions({ ...guarding(node.name), leavesReadOnly: true }, description, node));
     }
     case 'sentinel':
       return sentinelClient(redis, description, guarding('primary'));
@@ -103,10 +102,15 @@ function unconnected(
 }
 
 /** What every connection has, to whatever server. `docs/write-your-own-lock.md` describes it to authors. */
-function clientOptions(guarding: Guarding, password: string | undefined, endpoint?: Endpoint): object {
+function clientOptions(
+  guarding: Guarding,
+  { password, tls }: Pick<TopologyDescription, 'password' | 'tls'>,
+  endpoint?: Endpoint,
+): object {
   return {
     socket: {
       ...(endpoint && addressOf(endpoint)),
+      ...(tls && { tls: true, ca: tls.ca }),
       connectTimeout: CONNECT_TIMEOUT_MS,
       reconnectStrategy: (times: number) => Math.min(25 * (times + 1), 50),
       // Finds an idle dead connection within about ten seconds.
@@ -136,7 +140,7 @@ function addressOf({ host, port }: Endpoint) {
 
 function sentinelClient(
   redis: NodeRedisPackage,
-  { masterName, sentinels, password }: Deployment<'sentinel'>,
+  { masterName, sentinels, ...access }: Deployment<'sentinel'>,
   guarding: Guarding,
 ): RawSentinel {
   const { commandTimeoutMs, stamping } = guarding;
@@ -156,8 +160,8 @@ function sentinelClient(
   const sentinel = redis.createSentinel({
     name: masterName,
     sentinelRootNodes: sentinels.map(addressOf),
-    nodeClientOptions: clientOptions(toPrimary, password),
-    sentinelClientOptions: clientOptions(toSentinels, password),
+    nodeClientOptions: clientOptions(toPrimary, access),
+    sentinelClientOptions: clientOptions(toSentinels, access),
     // It would send a command again whose connection was lost, and one that was answered READONLY.
     maxCommandRediscovers: 0,
     ...NO_TIMEOUT,
@@ -192,12 +196,12 @@ function sentinelClient(
 
 function clusterClient(
   redis: NodeRedisPackage,
-  { nodes, password }: Deployment<'cluster'>,
+  { nodes, ...access }: Deployment<'cluster'>,
   guarding: Guarding,
 ): RawCluster {
   const cluster = redis.createCluster({
     rootNodes: nodes.map((node) => ({ socket: addressOf(node) })),
-    defaults: clientOptions(guarding, password),
+    defaults: clientOptions(guarding, access),
     ...NO_TIMEOUT,
   });
   guardCluster(cluster, guarding, { options: { socket: addressOf(nodes[0]!) } });

@@ -23,6 +23,7 @@ const topologyOptions = z.object({
   minReplicasToWrite: z.int().min(0),
   maxmemoryPolicy: text.optional(),
   password: text.optional(),
+  tls: z.literal(true).optional(),
   redisConf: z.array(z.tuple([z.string(), z.string()])),
 });
 
@@ -117,6 +118,7 @@ export const runConfigSchema = describes<RunConfig>()(
         'slots-at-once',
         'roles',
         'holds',
+        'answers',
       ]),
       z.string(),
     ),

@@ -20,6 +20,7 @@ import type {
   Response,
   Starting,
 } from '../../vocabulary/protocol.js';
+import type { TrustedAuthority } from '../../vocabulary/tls.js';
 import type { TopologyDescription } from '../../vocabulary/topology.js';
 import { describes } from './describes.js';
 import { OTHER_SERVICES } from './other-services.js';
@@ -48,20 +49,22 @@ function orNull<Schema extends z.ZodType>(schema: Schema) {
 
 const endpoint = z.object({ name: z.string(), host: z.string(), port: whole });
 const password = z.string().optional();
+const tls = describes<TrustedAuthority>()(z.object({ ca: z.string(), caFile: z.string().optional() })).optional();
 
 export const topologySchema = describes<TopologyDescription>()(
   z.discriminatedUnion('kind', [
-    z.object({ kind: z.literal('single'), node: endpoint, password }),
-    z.object({ kind: z.literal('replica'), node: endpoint, password }),
-    z.object({ kind: z.literal('sentinel'), masterName: z.string(), sentinels: z.array(endpoint), password }),
-    z.object({ kind: z.literal('cluster'), nodes: z.array(endpoint), password }),
-    z.object({ kind: z.literal('redlock'), nodes: z.array(endpoint), password }),
+    z.object({ kind: z.literal('single'), node: endpoint, password, tls }),
+    z.object({ kind: z.literal('replica'), node: endpoint, password, tls }),
+    z.object({ kind: z.literal('sentinel'), masterName: z.string(), sentinels: z.array(endpoint), password, tls }),
+    z.object({ kind: z.literal('cluster'), nodes: z.array(endpoint), password, tls }),
+    z.object({ kind: z.literal('redlock'), nodes: z.array(endpoint), password, tls }),
     z.object({
       kind: z.enum(OTHER_SERVICES),
       nodes: z.array(endpoint),
       primary: endpoint.optional(),
       user: z.string().optional(),
       password,
+      tls,
     }),
   ]),
 );

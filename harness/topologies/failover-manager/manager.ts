@@ -25,14 +25,14 @@ export function failoverManager(print: (line: string) => void): (line: string) =
   };
 }
 
-function watched(endpoint: Order['servers'][number], { service, password }: Order): Watched {
+function watched(endpoint: Order['servers'][number], { service, password, ca }: Order): Watched {
   switch (service) {
     case 'mariadb':
       return new WatchedMariadb(endpoint, password ?? '');
     case 'postgres':
       return new WatchedPostgres(endpoint, password ?? '');
     default:
-      return new WatchedRedis(endpoint, password);
+      return new WatchedRedis(endpoint, password, ca);
   }
 }
 

@@ -9,6 +9,8 @@ export interface Order {
   servers: { name: string; host: string; port: number }[];
   primary: string;
   password?: string;
+  /** The certificate of who signed those of the servers, PEM: they speak TLS. Absent: in plain text. */
+  ca?: string;
   /** A primary that has not answered for this long is down. */
   downAfterMs: number;
   checkEveryMs: number;

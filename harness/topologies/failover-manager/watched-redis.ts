@@ -16,6 +16,7 @@ export class WatchedRedis extends WatchedServer {
   constructor(
     endpoint: Order['servers'][number],
     private readonly password: string | undefined,
+    private readonly ca: string | undefined,
   ) {
     super(endpoint);
   }
@@ -73,6 +74,7 @@ export class WatchedRedis extends WatchedServer {
       host,
       port,
       ...(this.password !== undefined && { password: this.password }),
+      ...(this.ca !== undefined && { tls: { ca: this.ca } }),
       ...unforgiving(COMMAND_TIMEOUT_MS),
     });
     redis.on('error', () => {}); // told by the command that meets it

@@ -1,12 +1,14 @@
 /** A server that is started again: nobody reaches it before it is watched, and nobody is kept from it for long. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { createConnection } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { connect as connectTls } from 'node:tls';
 import { afterEach, expect, test, vi } from 'vitest';
+import { makeAuthority } from '../../../../harness/machine/authority.js';
 import { cacheFolder, findRedis } from '../../../../harness/machine/redis-binary.js';
 import { monotonicNs, realClock } from '../../../../harness/runtimes/real-clock.js';
 import { RedisServer, type RedisServerOptions } from '../../../../harness/topologies/redis-server.js';
@@ -38,7 +40,7 @@ function localHost(folder: string): Host {
         state: async () => (child.exitCode === null && child.signalCode === null ? 'running' : 'dead'),
       } as unknown as HostProcess;
     },
-    writeFile: async (name: string, data: string) => writeFile(join(folder, name), data),
+    writeFile: async (name: string, data: string, mode?: number) => writeFile(join(folder, name), data, { mode }),
     exec: async ([command, ...args]: string[]) => {
       await once(spawn(command!, args, { cwd: folder, stdio: 'ignore' }), 'exit');
       return { exitCode: 0, stdout: '', stderr: '' };
@@ -84,9 +86,15 @@ async function killed(server: RedisServer): Promise<void> {
   await server.process.exited;
 }
 
-function reached({ host, port }: RedisServer): Promise<string> {
+/** What the server answers, or why it does not; `ca`: over TLS, by that authority. */
+function reached({ host, port }: RedisServer, ca?: string): Promise<string> {
   return new Promise((done) => {
-    const socket = createConnection(port, host.address, () => socket.write('PING\r\n'));
+    const ping = () => socket.write('PING\r\n');
+    const socket =
+      ca === undefined
+        ? createConnection(port, host.address, ping)
+        : connectTls({ port, host: host.address, ca }, ping);
+    socket.once('close', () => done('closed'));
     socket.once('error', (error) => done((error as NodeJS.ErrnoException).code ?? error.message));
     socket.once('data', (answer) => {
       done(String(answer).trim());
@@ -200,4 +208,34 @@ test('bytes that are no UTF-8 are the same text in an answer and among the comma
   socket.destroy();
   await vi.waitFor(() => expect(stored).toEqual(answers), PATIENT);
   expect(new Set(answers).size).toBe(2);
+});
+
+test('one with TLS answers nobody in plain text, and nobody who does not know its authority, also when it is started again', async () => {
+  const authority = makeAuthority(Date.now());
+  const tls = { authority, addresses: ['127.0.0.2'] };
+  const server = await started([], { clock: waitsLong, tls });
+  const answers = async () => [
+    await reached(server, authority.ca),
+    await reached(server, makeAuthority(Date.now()).ca),
+    await reached(server),
+  ];
+  const guarded = ['+PONG', expect.stringMatching(/SIGNATURE|SELF_SIGNED/), expect.stringMatching(/closed|ECONNRESET/)];
+  expect(await answers()).toEqual(guarded);
+  expect(statSync(join(server.host.folder, 'tls.key')).mode & 0o777).toBe(0o600);
+
+  await watch(server);
+  await killed(server);
+  const back = server.start();
+  await vi.waitUntil(
+    () =>
+      server.ping().then(
+        () => false,
+        (error: Error) => /listen/.test(error.message),
+      ),
+    PATIENT,
+  );
+  expect(await reached(server, authority.ca)).toBe('ECONNREFUSED');
+  await watch(server);
+  await back;
+  expect(await answers()).toEqual(guarded);
 });

@@ -200,6 +200,39 @@ test('a request holds the seed, the faults and the command that repeats it', () 
   expect(plan.seed).toBe(7);
 });
 
+describe('--tls', () => {
+  test('is in what the servers are set up by, and a default run leaves nothing out', () => {
+    const { request, warnings } = decideRun(asked('--topology', 'sentinel', '--tls'), {}, 7);
+    expect(request.topologyOptions.tls).toBe(true);
+    expect(warnings).toEqual([]);
+    expect(decideRun(asked('--topology', 'sentinel'), {}, 7).request.topologyOptions).not.toHaveProperty('tls');
+  });
+
+  test.each([
+    [['--runtime', 'sim'], '--tls needs real time'],
+    [['--service', 'etcd'], '--tls is for Redis, not for etcd'],
+    [['--lock', 'rust/rslock'], 'lock rust/rslock cannot be run with --tls: its Rust adapters connect in plain text'],
+  ])('%j is refused', (argv, why) => {
+    expect(() => asked('--tls', ...argv)).toThrow(why);
+  });
+
+  test('is refused where this machine has virtual time only', () => {
+    const { flags, given } = parseRunFlags(['--tls']);
+    const where = { argv: ['--tls'], cwd: CWD, given };
+    expect(() => askRunOn({ runtime: 'sim' }, flags, where)).toThrow('--tls needs real time');
+    expect(askRunOn({ runtime: 'netns' }, flags, where)).toEqual(asked('--tls'));
+  });
+
+  test('a fault that reads answers on their way is refused, or left out of all', () => {
+    const unreadable = 'nobody can read on its way which answer a server gives';
+    expect(() => decideRun(asked('--tls', '--nemesis', 'reset-on-reply'), {}, 7)).toThrow(unreadable);
+    const { request, warnings } = decideRun(asked('--tls', '--nemesis', 'all'), {}, 7);
+    expect(request.nemesis).not.toContain('reset-on-reply');
+    expect(warnings).toContainEqual(expect.stringContaining(`left out reset-on-reply: with --tls ${unreadable}`));
+    expect(decideRun(asked('--nemesis', 'reset-on-reply'), {}, 7).request.nemesis).toEqual(['reset-on-reply']);
+  });
+});
+
 test('every run draws a password of its own', () => {
   const passwords = [1, 2].map((seed) => decideRun(asked('--auth'), {}, seed).request.topologyOptions.password);
   expect(new Set(passwords).size).toBe(2);
