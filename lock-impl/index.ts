@@ -172,8 +172,9 @@ export const locks: Record<string, BuiltinLock> = {
     family: 'multi',
     forms: WITH_EXTEND,
     summary: 'three locks, all or none, one after the other; a refused try gives back what it had got',
-    claims: 'as set-nx-px; opposite orders do not deadlock; on a Cluster a failover may lose one part of three',
-    topologies: ONE_SERVER,
+    claims:
+      'as set-nx-px; opposite orders do not deadlock; a failover of one shard, or one node that forgets, loses one part',
+    topologies: [...ONE_SERVER, 'redlock'],
   },
   fenced: {
     module: './fenced.js',

@@ -8,7 +8,8 @@
  *
  * The lease runs from when the first part was asked for. `acquire(key)` takes the parts `key`, `key:b` and `key:c`. They
  * share no hash tag, so that on a Cluster they may lie on different shards, as locks of several things do: a failover of
- * one shard then loses one part, and the two others still exclude.
+ * one shard then loses one part, and the two others still exclude. On independent nodes each node has one part, under the key itself:
+ * one node that forgets loses one part, and while one is away nobody is granted the lock.
  *
  * Steps: `part-granted`, between two parts. A client that dies there leaves its parts taken for a lease.
  */
@@ -21,20 +22,25 @@ const pause = { minMs: 10, maxMs: 40 };
 
 export default defineLock({
   name: 'multi',
-  topologies: ['single', 'replica', 'sentinel', 'cluster'],
-  features: ['extend'],
+  topologies: ['single', 'replica', 'sentinel', 'cluster', 'redlock'],
+  features: ['extend', 'all-nodes'],
   async connect(access) {
-    const redis = await access.redis();
-    return {
-      acquire(key: string, options: AcquireOptions) {
-        const parts = [key, `${key}:b`, `${key}:c`].map((part) => ({ redis, key: part }));
-        return new MultiLock(access, parts).acquire(options);
-      },
-    };
+    const partsOf = await partsOn(access);
+    return { acquire: (key, options) => new MultiLock(access, partsOf(key)).acquire(options) };
   },
 });
 
 export type KeyPart = Pick<OwnedKey, 'redis' | 'key'>;
+
+/** What a lock is made of: a key on each independent node, or three of one server. */
+async function partsOn(access: TopologyAccess): Promise<(key: string) => KeyPart[]> {
+  if (access.description.kind === 'redlock') {
+    const nodes = await access.nodes();
+    return (key) => nodes.map((redis) => ({ redis, key }));
+  }
+  const redis = await access.redis();
+  return (key) => [key, `${key}:b`, `${key}:c`].map((part) => ({ redis, key: part }));
+}
 
 export class MultiLock {
   /** `parts` are taken in this order. They may be keys of one server or of several. */
@@ -60,7 +66,10 @@ export class MultiLock {
     // Also those that did not answer: they may have granted.
     await Promise.all([...got, ...doubtful.map(({ part }) => part)].map((part) => answerOf(giveBack(part))));
     if (doubtful.length > 0) throw doubtful[0]!.error;
-    return { refusedBecause: refusedBecause[0] ?? 'granted-late' };
+    const [because = 'granted-late'] = refusedBecause;
+    // Of several servers each may have granted another client, none of which holds.
+    const isSplit = because === 'held' && new Set(this.parts.map(({ redis }) => redis)).size > 1;
+    return { refusedBecause: isSplit ? 'no-quorum' : because };
   }
 }
 

@@ -24,6 +24,8 @@ const readWrite: LockColumn = {
 };
 /** Its parts are taken for twice the wait at first, and expire before all are had where that is shorter than a round takes. */
 const multi: LockColumn = { lock: 'redisson/multi', topologies: ['single'] };
+/** One part on each node. */
+const oneOfEach = elsewhere([multi], 'redlock');
 const watchdog: LockColumn = { lock: 'redisson/watchdog', topologies: ['single'] };
 const plainLocks = [...mutexes, readWrite];
 const allPlainLocks = [...plainLocks, multi, watchdog];
@@ -54,6 +56,8 @@ const curator: LockColumn[] = [{ lock: 'curator/mutex', topologies: ['zookeeper'
  */
 const SHORT = ['--hold', '0.1x..0.6x', '--wait', '3s'];
 const LONG = ['--hold', '0.4x..0.8x', '--wait', '3s'];
+/** A node that is out of reach is tried for some ten seconds. */
+const PATIENT = ['--lease', '30s', '--wait', '15s', '--hold', '0.01x..0.05x', '--keys', '4'];
 /** Fewer keys than clients: a key is asked for while it is held. */
 const FEW = ['--clients', '4', '--keys', '2'];
 const noLease = 'a permit has no lease: nothing gives it to another';
@@ -63,7 +67,7 @@ const rows: readonly Cell[] = [
   ...row('nothing', flags('--nemesis', 'none'), [
     [[...plainLocks, fenced, ...semaphores, ...curator, ...carefulQuorums, ...unowned], 'safe', 'nothing happens'],
     [
-      [multi, ...patientQuorum],
+      [multi, ...oneOfEach, ...patientQuorum],
       'safe',
       'nothing happens, and all wait for longer than the parts take',
       flags('--nemesis', 'none', ...SHORT),
@@ -77,7 +81,7 @@ const rows: readonly Cell[] = [
   ]),
   ...row('client-paused', flags('--nemesis', 'pause:holder', '--lease', '2s', ...SHORT), [
     [
-      [...allPlainLocks, fenced, expirable, ...quorums, ...patientQuorum],
+      [...allPlainLocks, fenced, expirable, ...quorums, ...oneOfEach, ...patientQuorum],
       'stale',
       'a holder that sleeps past its lease cannot know',
     ],
@@ -96,7 +100,7 @@ const rows: readonly Cell[] = [
   ]),
   ...row('client-crash', flags('--nemesis', 'kill:holder', '--lease', '2s', ...SHORT), [
     [
-      [...allPlainLocks, ...unowned, fenced, expirable, ...quorums, ...patientQuorum],
+      [...allPlainLocks, ...unowned, fenced, expirable, ...quorums, ...oneOfEach, ...patientQuorum],
       'safe',
       'the lease ends, and the lock is free again',
     ],
@@ -110,6 +114,12 @@ const rows: readonly Cell[] = [
       quorums,
       'exclusion',
       'one of the three that had granted comes back empty',
+      flags('--nemesis', 'forget-granted', '--persistence', 'none', ...LONG),
+    ],
+    [
+      oneOfEach,
+      'safe',
+      'all nodes had granted it, and those that remember refuse everybody else',
       flags('--nemesis', 'forget-granted', '--persistence', 'none', ...LONG),
     ],
     [
@@ -133,6 +143,12 @@ const rows: readonly Cell[] = [
       [...quorums, ...patientQuorum],
       'exclusion',
       'the key expires on one of the three that had granted',
+      flags('--nemesis', 'skew-granted', ...LONG),
+    ],
+    [
+      oneOfEach,
+      'safe',
+      'the key expires on one node, and the others refuse everybody else',
       flags('--nemesis', 'skew-granted', ...LONG),
     ],
   ]),
@@ -160,6 +176,17 @@ const rows: readonly Cell[] = [
       'safe',
       'a server that cannot be reached grants nothing, and forgets nothing',
     ],
+  ]),
+  ...row('lost-reply', flags('--nemesis', 'lost-reply', ...SHORT), [
+    [
+      [...oneOfEach, ...patientQuorum],
+      'safe',
+      'what a node granted without an answer is given back there, or ends with its lease',
+    ],
+  ]),
+  ...row('node-cut-off', flags('--nemesis', 'partition:one', ...PATIENT), [
+    [oneOfEach, 'safe', 'while one node is out of reach nobody is granted it'],
+    [patientQuorum, 'safe', 'a majority is left, and a minority decides nothing'],
   ]),
   ...row('release-by-an-expired-holder', play('only-the-owner-releases'), [
     [[...mutexes, multi, watchdog, fenced, readWrite], 'safe', 'the owner is compared where the key is deleted'],

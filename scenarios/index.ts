@@ -47,6 +47,8 @@ import { redissonFairDeadWaiter } from './redisson-fair-dead-waiter.js';
 import { redissonFencedAfterDataLoss } from './redisson-fenced-after-data-loss.js';
 import { redissonInterruptedLock } from './redisson-interrupted-lock.js';
 import { redissonKeptObject } from './redisson-kept-object.js';
+import { redissonMultiLockInRounds } from './redisson-multi-lock-in-rounds.js';
+import { redissonMultiNodeForgets } from './redisson-multi-node-forgets.js';
 import { redissonPlannedFailover } from './redisson-planned-failover.js';
 import { redissonRedlockNodeForgets } from './redisson-redlock-node-forgets.js';
 import { redissonRenewalEntryLeft } from './redisson-renewal-entry-left.js';
@@ -157,6 +159,8 @@ const all: readonly Scenario[] = [
   redissonFailoverWithoutItsCheck,
   redissonFairDeadWaiter,
   redissonFencedAfterDataLoss,
+  redissonMultiLockInRounds,
+  redissonMultiNodeForgets,
   redissonPlannedFailover,
   redissonRedlockNodeForgets,
   redissonRestartUnderAWaiter,

@@ -188,9 +188,9 @@ const descriptions: Record<string, Description> = {
     ),
   },
   'minority-granted': {
-    phrase: 'a minority granted it',
+    phrase: 'too few nodes granted it',
     blame: lock(
-      'Of independent nodes more than half must have granted a lock, for only then any two grants share a node.',
+      'Of independent nodes more than half must have granted a lock, or all that it is made of: only then any two grants share a node.',
       LOCKS,
     ),
   },

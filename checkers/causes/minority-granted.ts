@@ -1,5 +1,6 @@
 /**
- * A client got the answer that it holds the lock although fewer than a majority of the independent nodes granted it.
+ * A client got the answer that it holds the lock although fewer of the independent nodes granted it than it takes: a majority, or
+ * all of them by the lock's own word.
  *
  * Counts every node that may have granted (`votes.ts`): one whose answer is not known, one that was not watched meanwhile, one
  * that may have kept what the client had stored before. Not one that was dead, stopped or out of reach for the whole attempt.
@@ -33,7 +34,7 @@ export function minorityGranted(
     if (hold === overlap.first && hadMajorityLater(voters, overlap, evidence)) continue;
     return {
       name: 'minority-granted',
-      sentence: `${hold.client} was told that it holds ${hold.key}, but only ${listed(voters)} ${everyoneGranted(voters, granted) ? 'granted' : 'can have granted'} it; a majority is ${majority}.`,
+      sentence: `${hold.client} was told that it holds ${hold.key}, but only ${listed(voters)} ${everyoneGranted(voters, granted) ? 'granted' : 'can have granted'} it; it takes ${majority}.`,
       chain: [
         ...granted.map(({ node, write }) => ({
           atNs: write.atNs,

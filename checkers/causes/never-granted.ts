@@ -69,7 +69,7 @@ export function inWords({ hold, instead, voters, shownBy, forms }: Refuted): str
   const said = `${hold.client} said at ${moment(hold.fromNs)} that it holds ${hold.key}, by an attempt that left at ${moment(hold.grantSentNs)}`;
   const had =
     voters.length > 0
-      ? `of the nodes only ${listed(voters)} can have granted it meanwhile, which is no majority`
+      ? `of the nodes only ${listed(voters)} can have granted it meanwhile, which are too few`
       : instead.length > 0
         ? `all that the servers had stored meanwhile was ${listed([...new Set(instead.map(({ client }) => `${client}'s`))])}`
         : 'no server had stored anything for any client meanwhile';

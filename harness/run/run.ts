@@ -309,6 +309,7 @@ function faultContext(
     keys: config.keys,
     keyName: keyNamer(handshake.keys),
     leaseMs: config.leaseMs,
+    needsAllNodes: handshake.features.includes('all-nodes'),
     persistence: config.topologyOptions.persistence,
     clients: () => scheduler.targets(),
     holds: parts.ledger,

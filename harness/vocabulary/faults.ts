@@ -90,6 +90,8 @@ export interface FaultContext {
   /** What a key is called on the servers. */
   keyName(key: string): string;
   readonly leaseMs: number;
+  /** On independent nodes the lock is held only when all of them granted it. */
+  readonly needsAllNodes: boolean;
   /** Says what a killed server has forgotten when it comes back. */
   readonly persistence: Persistence;
   /** The client processes alive now. */

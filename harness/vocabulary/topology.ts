@@ -145,7 +145,7 @@ export interface Setting {
 export type Quorum =
   /** One server answers for a key at a time. Those that replicate from it may take its place. */
   | { kind: 'primary' }
-  /** Nodes that know nothing of each other: a lock is held by a client that `majority` of `nodes` granted it. */
+  /** Nodes that know nothing of each other: a lock is held by a client that `majority` of `nodes` granted it, if it does not need all. */
   | { kind: 'majority'; nodes: string[]; majority: number };
 
 /** The primary itself (`FAILOVER TO`), a Sentinel (`SENTINEL FAILOVER`), or the replica (`CLUSTER FAILOVER`). */

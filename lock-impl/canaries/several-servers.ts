@@ -59,4 +59,12 @@ export const severalServersPairs: Record<string, CanaryPair> = {
     mended: 'the same, looking at the answer',
     mendedClaims: 'a failover to either of two replicas keeps the grant; while one is away nothing is granted',
   },
+  'node-skipped': {
+    topologies: independent,
+    forms: ONE_TRY,
+    summary: 'a lock on each node, all or none, that passes over a node which does not answer',
+    claims: 'two clients that reach different nodes both hold',
+    mended: 'the same, to which a node that does not answer is a refusal',
+    mendedClaims: 'exclusion; while one node is away nobody is granted the lock',
+  },
 };

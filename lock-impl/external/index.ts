@@ -202,9 +202,9 @@ export const externalLocks: Record<string, ExternalLock> = {
   ),
   'redisson/multi': redissonLock(
     'multi',
-    'RedissonMultiLock over three locks of one server, tryLock(wait, lease)',
-    'as rlock, all or none',
-    { calls: REDISSON_CALLS },
+    'RedissonMultiLock over three locks of one server, or one of each independent node, tryLock(wait, lease)',
+    'as rlock, all or none; while one node is away nobody is granted it',
+    { calls: REDISSON_CALLS, topologies: [...ONE_SERVER, 'redlock'] },
   ),
   'redisson/semaphore': redissonLock(
     'semaphore',

@@ -26,7 +26,7 @@ export const forgetGranted = grantedFault(
     name: 'forget-granted',
     summary: 'wait for a grant on exactly a bare majority, then make one of those nodes forget it',
     explained: {
-      does: 'A minority of the nodes is cut from what clients send, until a lock is held that only the bare majority granted; the cut is healed and at once one of the grantors is killed and started again without its data. Again and again while the step lasts, as often as the minority rule allows.',
+      does: 'A minority of the nodes is cut from what clients send, until a lock is held that only the bare majority granted; the cut is healed and at once one of the grantors is killed and started again without its data. Again and again while the step lasts, as often as the minority rule allows. Of a lock that needs all nodes nothing is cut, and one of them is struck.',
       proof: 'Routes, the kill and the restart are read back, and the keys that were lost are named.',
       breaks:
         "Redlock without delayed restarts: exclusion (`node-forgot`). The paper's own condition, crashed nodes that stay away for longer than a lease, is violated on purpose.",

@@ -3,6 +3,8 @@
  * node that forgets changes nothing. So: cut a minority of nodes from all clients, wait for a grant, which can only
  * stand on the bare majority that is left, heal the cut, and at once make one of its grantors lose it. Repeated for as
  * long as the step lasts, as often as the minority rule allows.
+ *
+ * A lock that needs all nodes is granted to nobody under such a cut: then nothing is cut, and one of all loses a grant.
  */
 import type { PlanStep } from '../../harness/vocabulary/faults.js';
 import type { FaultRecord } from '../../harness/vocabulary/history.js';
@@ -93,6 +95,7 @@ async function strikeGranted(step: PlanStep, context: NemesisContext, lose: Lose
 async function cycle(hunt: Hunt): Promise<Cycle> {
   const { context, inForce } = hunt;
   const away = await whomToCut(hunt);
+  if (context.needsAllNodes) return strikeGrantOfAll(hunt);
   const grantors = context.topology.nodes.filter((node) => !away.includes(node));
   const victim = await pickVictim(grantors, hunt);
   const clients = context.clientHosts;
@@ -120,7 +123,7 @@ async function cycle(hunt: Hunt): Promise<Cycle> {
     if (held.length === 0) throw new Error(`no lock was granted while ${names} were cut off`);
     untilNs = context.clock.nowNs();
     const [loss] = await Promise.all([strikeOne(victim, hunt), cut.heal()]);
-    const who = held.map((grant) => `${grant.client} holds ${grant.key}`).join(', ');
+    const who = held.map(holding).join(', ');
     return {
       targets: [victim.name],
       did: `${who}, granted by ${words(grantors.map((node) => node.name))} only; cut healed; ${loss.did}`,
@@ -135,6 +138,26 @@ async function cycle(hunt: Hunt): Promise<Cycle> {
     context.note({ state: 'phase', targets, did: `what clients send reaches ${names} again`, proof, effects });
     throw error;
   }
+}
+
+/** One of all nodes loses what every one of them granted. */
+async function strikeGrantOfAll(hunt: Hunt): Promise<Cycle> {
+  const { context, untilNs, signal } = hunt;
+  const victim = await pickVictim(context.topology.nodes, hunt);
+  using grants = new GrantWatch(context, context.clock.nowNs());
+  const held = await grants.settled(untilNs, async () => true, { signal });
+  if (held.length === 0) throw new Error('no lock was granted while all nodes could be reached');
+  const loss = await strikeOne(victim, hunt);
+  return {
+    targets: [victim.name],
+    did: `${held.map(holding).join(', ')}, granted by all nodes; ${loss.did}`,
+    proof: loss.proof,
+    effects: loss.effects,
+  };
+}
+
+function holding({ client, key }: { client: string; key: string }): string {
+  return `${client} holds ${key}`;
 }
 
 /**

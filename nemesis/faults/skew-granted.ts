@@ -21,7 +21,7 @@ export const skewGranted = grantedFault(
     name: 'skew-granted',
     summary: "wait for a grant on exactly a bare majority, then set one of those nodes' clocks forward past the lease",
     explained: {
-      does: 'A minority of the nodes is cut from what clients send, until a lock is held that only the bare majority granted; the cut is healed and at once one of the grantors has its clock set forward past the lease. Again and again while the step lasts, as often as the minority rule allows.',
+      does: 'A minority of the nodes is cut from what clients send, until a lock is held that only the bare majority granted; the cut is healed and at once one of the grantors has its clock set forward past the lease. Again and again while the step lasts, as often as the minority rule allows. Of a lock that needs all nodes nothing is cut, and one of them is struck.',
       proof: 'The node itself must say the new time.',
       breaks: 'Redlock: exclusion (`clock-jumped`); it assumes that clocks run at about the same rate and do not jump.',
     },

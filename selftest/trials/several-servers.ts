@@ -1,6 +1,6 @@
 /** Trials of canaries whose mistake lies with independent nodes, and replicas. */
 import type { Trial } from '../trial.js';
-import { atWork, calm, grantedLate, overlap, planFile } from './parts.js';
+import { atWork, calm, grantedLate, neverGrantedHold, overlap, planFile } from './parts.js';
 
 export const severalServersTrials: readonly Trial[] = [
   {
@@ -111,5 +111,25 @@ export const severalServersTrials: readonly Trial[] = [
     limitMs: 32000,
     caught: { ...overlap, cause: 'failover-lost-write' },
     story: 'one replica lags and is promoted, and nobody had looked whether it acknowledged',
+  },
+  {
+    canary: 'node-skipped',
+    flags: [
+      '--topology',
+      'redlock',
+      '--nodes',
+      '3',
+      '--clients',
+      '2',
+      '--keys',
+      '1',
+      '--hold',
+      '0.1x..0.3x',
+      ...planFile('clients-see-different-nodes'),
+    ],
+    limitMs: 20_000,
+    quickMs: 12_000,
+    caught: { ...neverGrantedHold, cause: 'minority-granted' },
+    story: 'two clients are cut off from different nodes, and each holds what it can reach',
   },
 ];

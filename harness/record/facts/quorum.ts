@@ -8,8 +8,14 @@ export const quorumOf = once(
   (history: History): Quorum | undefined => history.rare.find((event) => event.type === 'deployment')?.quorum,
 );
 
-/** The nodes that decide independently of each other, and how many of them are a majority; undefined where there are none. */
+/** What a lock says of itself that is held on independent nodes only when all of them granted it. */
+const NEEDS_ALL = 'all-nodes';
+
+/** The nodes that decide independently of each other, and how many of them make a lock held; undefined where there are none. */
 export function majorityOf(history: History): Extract<Quorum, { kind: 'majority' }> | undefined {
   const quorum = quorumOf(history);
-  return quorum?.kind === 'majority' ? quorum : undefined;
+  if (quorum?.kind !== 'majority') return undefined;
+  // All clients of a run have one lock, so the first speaks for them.
+  const up = history.rare.find((event) => event.type === 'client-up');
+  return up?.features.includes(NEEDS_ALL) ? { ...quorum, majority: quorum.nodes.length } : quorum;
 }

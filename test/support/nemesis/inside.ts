@@ -146,6 +146,7 @@ for (const { name, step, probes, whole } of job.cases) {
       clientHosts: places,
       keys,
       keyName: (key) => key,
+      needsAllNodes: false,
       leaseMs: job.leaseMs,
       persistence: options.persistence,
       clients: () => scheduler.targets(),

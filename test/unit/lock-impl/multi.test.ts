@@ -18,11 +18,13 @@ function server(grants: Reply[], later: Reply[] = [], afterMs = 0): FakeNode {
   return node((name, nth) => answer(name, (name === 'set' ? grants : later)[nth] ?? 'yes', afterMs));
 }
 
-async function acquire(one: FakeNode, { leaseMs = 5_000, waitMs = 0 } = {}) {
-  const fake = new FakeAccess([one]);
+/** Of one server, or on independent nodes. */
+async function acquire(one: FakeNode | FakeNode[], { leaseMs = 5_000, waitMs = 0 } = {}) {
+  const fake = new FakeAccess(Array.isArray(one) ? one : [one]);
   const steps: string[] = [];
   const step = async (name: string) => void steps.push(name);
-  const client = await multi.connect({ ...fake.access, step } as TopologyAccess);
+  const description = { kind: Array.isArray(one) ? 'redlock' : 'single' };
+  const client = await multi.connect({ ...fake.access, description, step } as TopologyAccess);
   const hold = await fake.run(client.acquire('k', options(leaseMs, waitMs)));
   return { fake, hold: hold!, steps };
 }
@@ -88,6 +90,23 @@ describe('acquire', () => {
         expect(givenBack(one)).toEqual(ours);
       }),
     );
+  });
+});
+
+describe('on independent nodes', () => {
+  test('each has one part, under the key itself', async () => {
+    const nodes = [server([]), server([]), server([])];
+    await acquire(nodes);
+    expect(nodes.map(asked)).toEqual([['k'], ['k'], ['k']]);
+  });
+
+  test.each<[string, Reply, string]>([
+    ['has granted another client, who need not hold it', 'no', 'refused: no-quorum'],
+    ['is away', 'unsent', 'refused: unreachable'],
+  ])('nobody is granted it while one of them %s', async (_, reply, error) => {
+    const nodes = [server([]), server([]), server([reply])];
+    await expect(acquire(nodes)).rejects.toThrow(error);
+    expect(nodes.map(givenBack)).toEqual([['k'], ['k'], []]);
   });
 });
 

@@ -485,7 +485,14 @@ export interface World {
 
 export function world(
   name: 'single' | 'sentinel' | 'redlock',
-  options: { nodes?: number; clients?: number; persistence?: Persistence; leaseMs?: number; seed?: number } = {},
+  options: {
+    nodes?: number;
+    clients?: number;
+    persistence?: Persistence;
+    leaseMs?: number;
+    seed?: number;
+    needsAllNodes?: boolean;
+  } = {},
 ): World {
   const clock = new FakeClock();
   let next = 2;
@@ -583,6 +590,7 @@ export function world(
     clientHosts: clients.map((client) => client.host),
     keys: ['lock:0', 'lock:1'],
     keyName: (key) => key,
+    needsAllNodes: options.needsAllNodes ?? false,
     leaseMs,
     persistence: options.persistence ?? 'none',
     clients: () => clients,

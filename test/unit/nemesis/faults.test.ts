@@ -1088,6 +1088,17 @@ describe.each([
     }
   });
 
+  it('strikes one of all nodes where the lock needs all, and cuts none', async () => {
+    const w = world('redlock', { persistence: 'aof-always', needsAllNodes: true });
+    keepGranting(w);
+    const active = await strike(w, fault, 'minority', 2_000);
+    expect(struck(w)).toHaveLength(1);
+    expect(active.record).toMatchObject({ targets: struck(w), did: expect.stringContaining('granted by all nodes') });
+    expect([active.record, ...w.notes].flatMap(cutIn)).toEqual([]);
+    await heal(w, active);
+    expect(await w.inForce()).toEqual([]);
+  });
+
   it('leaves no node dead whose data could not be removed', async () => {
     const w = world('redlock', { persistence: 'aof-always' });
     keepGranting(w);

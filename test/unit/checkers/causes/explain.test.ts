@@ -903,7 +903,7 @@ describe('on independent nodes', () => {
   it('a minority that sufficed is named, by those that granted and those that refused', () => {
     const cause = only(redlock(nodes, ['r1', 'r2']).unlock(1.5, 'r1', 'c1').command(1.5, 'r2', 'c3', ['DEL', KEY]));
     expect(cause.name).toBe('minority-granted');
-    expect(cause.sentence).toBe('c2 was told that it holds lock:0, but only r1 and r2 granted it; a majority is 3.');
+    expect(cause.sentence).toBe('c2 was told that it holds lock:0, but only r1 and r2 granted it; it takes 3.');
   });
 
   it('a minority is not named where the others could not be watched', () => {

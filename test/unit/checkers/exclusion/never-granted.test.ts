@@ -347,9 +347,19 @@ describe('on independent nodes', () => {
     expect(found(redlock())).toEqual(SECOND_OF_C2);
     expect(found(granting('r1', 'r2'), 'minority-granted')).toEqual(SECOND_OF_C2);
     expect(neverGrantedHolds.check(granting('r1', 'r2').input()).violations[0]!.proof).toContain(
-      'of the nodes only r1 and r2 can have granted it meanwhile, which is no majority',
+      'of the nodes only r1 and r2 can have granted it meanwhile, which are too few',
     );
     expect(found(granting('r1', 'r2', 'r3'))).toEqual([]);
+  });
+
+  it('accused is a hold that not all can have granted, of a lock that needs all', () => {
+    const granting = (...nodes: string[]) => {
+      const story = run(five, new Story().independent().up('c1', ['all-nodes']));
+      for (const node of nodes) story.take(4.499, node, 'c2', 'c2@4.5');
+      return story;
+    };
+    expect(found(granting('r1', 'r2', 'r3', 'r4'), 'minority-granted')).toEqual(SECOND_OF_C2);
+    expect(found(granting(...five))).toEqual([]);
   });
 
   it('counts as able to grant a node that was not watched, unless it was dead, stopped or out of reach all the time', () => {

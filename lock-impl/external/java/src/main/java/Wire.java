@@ -1,4 +1,6 @@
 import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -38,6 +40,10 @@ final class Wire {
   final Renewals renewals;
   final Queueing queueing;
   private final Set<Holder> held = ConcurrentHashMap.newKeySet();
+  /** By what is held, when the last renewal on each server left that carried it out. */
+  private final Map<Holder, Map<Object, Long>> renewedOn = new ConcurrentHashMap<>();
+  /** On how many servers a lock is to be renewed before it counts as renewed. */
+  private volatile int serversNeeded = 1;
   private final Map<Long, Operation> running = new ConcurrentHashMap<>();
 
   Wire(Renewals renewals, Queueing queueing) {
@@ -138,6 +144,7 @@ final class Wire {
     long thread = Thread.currentThread().getId();
     var operation = new Operation(key, thread);
     held.remove(new Holder(key, thread));
+    renewedOn.remove(new Holder(key, thread));
     running.put(thread, operation);
     return operation;
   }
@@ -149,6 +156,23 @@ final class Wire {
 
   boolean isHeld(Holder holder) {
     return held.contains(holder);
+  }
+
+  /** A lock that is made of one on each server is held for as long as so many of them keep it. */
+  void needs(int servers) {
+    serversNeeded = servers;
+  }
+
+  /** A server carried a renewal out that was sent then; told where enough of them have, as sent when the first of those was. */
+  void renewed(Object server, Holder holder, long sentNs) {
+    long sinceNs;
+    synchronized (this) {
+      Map<Object, Long> on = renewedOn.computeIfAbsent(holder, any -> new HashMap<>());
+      on.put(server, sentNs);
+      if (on.size() < serversNeeded) return;
+      sinceNs = on.values().stream().sorted(Comparator.reverseOrder()).toList().get(serversNeeded - 1);
+    }
+    renewals.renewed(holder.key(), holder.thread(), sinceNs);
   }
 
   /**

@@ -104,8 +104,7 @@ final class Channels implements NettyHook {
       if (lines[0].equals("*" + renewing.size())) {
         for (int n = 0; n < renewing.size() && n + 1 < lines.length; n++) {
           Wire.Holder holder = renewing.get(n);
-          if (lines[n + 1].equals(":1") && wire.isHeld(holder))
-            wire.renewals.renewed(holder.key(), holder.thread(), renewingNs);
+          if (lines[n + 1].equals(":1") && wire.isHeld(holder)) wire.renewed(Channels.this, holder, renewingNs);
         }
       }
       renewing = List.of();

@@ -48,6 +48,7 @@ final class Locks implements Library {
   private static final String NESTS = "reentrant";
 
   private static final List<String> ONE_SERVER = List.of("single", "replica", "sentinel", "cluster");
+  private static final List<String> ANYWHERE = List.of("single", "replica", "sentinel", "cluster", "redlock");
   private static final List<String> FEATURES = List.of("callers", "cancel", "clock");
   private static final Map<String, Object> MUTEX = Map.of("model", Map.of("kind", "mutex"));
 
@@ -57,7 +58,7 @@ final class Locks implements Library {
    */
   private static final Map<String, Object> FAIR = Map.of("model", Map.of("kind", "fair"));
 
-  /** What a multi lock is made of, as ends of the key's name. */
+  /** What a multi lock of one server is made of, as ends of the key's name. */
   private static final List<String> MULTI = List.of("", ":b", ":c");
 
   private static final int PERMITS = 2;
@@ -72,7 +73,7 @@ final class Locks implements Library {
           Map.entry("force-unlock", new Variant(Locks::forced, with(NESTS), MUTEX, Form.ALL)),
           Map.entry("spin", mutex((clients, key) -> clients.get(0).getSpinLock(key))),
           Map.entry("redlock", new Variant(of(Locks::redLock), List.of("redlock"), FEATURES, true, MUTEX, Form.ALL)),
-          Map.entry("multi", new Variant(of(Locks::multi), ONE_SERVER, FEATURES, true, MUTEX, Form.ALL)),
+          Map.entry("multi", new Variant(of(Locks::multi), ANYWHERE, with("all-nodes"), true, MUTEX, Form.ALL)),
           Map.entry("fair", new Variant(of((clients, key) -> clients.get(0).getFairLock(key)), with(NESTS), FAIR, Form.ALL)),
           Map.entry("fenced", new Variant(Locks::fenced, with("fencing"), Map.of("model", Map.of("kind", "fenced")), Form.ALL)),
           Map.entry("read-write", new Variant(Locks::readWrite, with("shared"), Map.of("model", Map.of("kind", "read-write")), Form.ALL)),
@@ -214,6 +215,8 @@ final class Locks implements Library {
     switch (topology.get("kind").getAsString()) {
       case "single", "replica" -> clients.add(single(topology, topology.getAsJsonObject("node")));
       case "redlock" -> {
+        int nodes = topology.getAsJsonArray("nodes").size();
+        wire.needs(variant.features().contains("all-nodes") ? nodes : nodes / 2 + 1);
         for (JsonElement node : topology.getAsJsonArray("nodes")) {
           try {
             clients.add(single(topology, node.getAsJsonObject()));
@@ -352,9 +355,10 @@ final class Locks implements Library {
     return clients.get(0).getRedLock(parts);
   }
 
+  /** On independent nodes one part of each. */
   private static RLock multi(List<RedissonClient> clients, String key) {
-    RLock[] parts = MULTI.stream().map(end -> clients.get(0).getLock(key + end)).toArray(RLock[]::new);
-    return clients.get(0).getMultiLock(parts);
+    if (clients.size() == 1) return clients.get(0).getMultiLock(MULTI.stream().map(end -> clients.get(0).getLock(key + end)).toArray(RLock[]::new));
+    return clients.get(0).getMultiLock(clients.stream().map(client -> client.getLock(key)).toArray(RLock[]::new));
   }
 
   private static Granted semaphore(
