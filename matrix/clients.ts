@@ -1,6 +1,7 @@
 /** What happens to clients, or nothing at all. */
 import type { Cell } from './cell.js';
 import {
+  contention,
   elsewhere,
   fencedMutex,
   flags,
@@ -11,6 +12,7 @@ import {
   play,
   published,
   publishedMutex,
+  readersAndWriters,
   reentrantMutex,
   renewingByThemselves,
   row,
@@ -33,6 +35,13 @@ export const clientRows: readonly Cell[] = [
       ],
       'safe',
       'nothing happens',
+    ],
+  ]),
+  ...row('contention', contention, [
+    [
+      [reentrantMutex, onSingle('fair'), readersAndWriters],
+      'safe',
+      'nothing happens; the row is there for what each costs',
     ],
   ]),
   ...row('client-paused', flags('--nemesis', 'pause:holder', '--lease', '2s'), [

@@ -42,6 +42,8 @@ export const renewingByThemselves = [
 ].map(on('redlock'));
 /** Over clients with the settings that ioredis has by itself, which wait for a node that hangs for as long as it hangs. */
 export const waitingForEveryNode = on('redlock')('third-party/redis-semaphore-redlock-mutex-default-client');
+/** Half of its acquires are of readers. */
+export const readersAndWriters: LockColumn = { ...onSingle('read-write'), flags: ['--workload', 'read-write'] };
 /** Behind a resource that looks at tokens; in a play its tokens are judged, and no resource is asked. */
 export const fencedMutex: LockColumn = { ...onSingle('fenced'), flags: ['--workload', 'fenced-resource'] };
 
@@ -75,6 +77,11 @@ export function flags(...given: string[]): Flags {
 export function play(scenario: string): Play {
   return { scenario };
 }
+
+/** Eight clients want one lock all the time, each for a moment: how many get it in a second, and how evenly. */
+export const contention = flags(
+  ...['--nemesis', 'none', '--keys', '1', '--clients', '8', '--hold', '0.01x..0.02x', '--wait', '3s'],
+);
 
 /** A plan of this folder. */
 export function plan(name: string): string[] {

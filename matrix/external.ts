@@ -1,6 +1,6 @@
 /** Lock libraries of other languages, in the rows that the published table has. */
 import type { Cell } from './cell.js';
-import { elsewhere, flags, type LockColumn, play, row } from './columns.js';
+import { contention, elsewhere, flags, type LockColumn, play, row } from './columns.js';
 
 const oneServer = (...locks: string[]): LockColumn[] => locks.map((lock) => ({ lock, topologies: ['single'] }));
 
@@ -78,6 +78,13 @@ const rows: readonly Cell[] = [
       'an acquire that is interrupted may have taken the lock, and the watchdog renews it for ever',
     ],
     [[redsync], 'liveness', 'a try whose context has ended takes nothing back: what it had stored stays for a lease'],
+  ]),
+  ...row('contention', contention, [
+    [
+      [...oneServer('redisson/rlock', 'redisson/fair'), readWrite],
+      'safe',
+      'nothing happens; the row is there for what each costs',
+    ],
   ]),
   ...row('client-paused', flags('--nemesis', 'pause:holder', '--lease', '2s', ...SHORT), [
     [
