@@ -73,16 +73,8 @@ export const SERVICE_CANARIES: Record<string, ServiceCanary> = {
     causes: ['local-to-one-server'],
     twin: 'pg-advisory',
   },
-  'mariadb-row-read-then-write': {
-    argv: ['--service', 'mariadb', '--topology', 'single', '--nemesis', 'none', '--time-limit', '8s'],
-    causes: ['overwritten'],
-    twin: 'mariadb-row',
-  },
-  'mariadb-get-lock-anywhere': {
-    argv: ['--service', 'mariadb', '--nemesis', 'none', '--time-limit', '10s', '--hold', '0.05x..0.2x'],
-    causes: ['local-to-one-server'],
-    twin: 'mariadb-get-lock',
-  },
+  ...canariesOn('mariadb'),
+  ...canariesOn('mysql'),
   'mongo-read-then-write': {
     argv: [...ON_MONGODB, ...FEW, '--nemesis', 'none', '--time-limit', '8s'],
     // A server by itself keeps no record that could prove more.
@@ -92,6 +84,22 @@ export const SERVICE_CANARIES: Record<string, ServiceCanary> = {
     twin: 'mongo-terms',
   },
 };
+
+/** Of MySQL and MariaDB alike. */
+function canariesOn(service: 'mysql' | 'mariadb'): Record<string, ServiceCanary> {
+  return {
+    [`${service}-row-read-then-write`]: {
+      argv: ['--service', service, '--topology', 'single', '--nemesis', 'none', '--time-limit', '8s'],
+      causes: ['overwritten'],
+      twin: `${service}-row`,
+    },
+    [`${service}-get-lock-anywhere`]: {
+      argv: ['--service', service, '--nemesis', 'none', '--time-limit', '10s', '--hold', '0.05x..0.2x'],
+      causes: ['local-to-one-server'],
+      twin: `${service}-get-lock`,
+    },
+  };
+}
 
 /** Those whose servers are here, or can be had. */
 const canariesHere = Object.entries(SERVICE_CANARIES).filter(

@@ -4,8 +4,8 @@ import { type BuiltinLock, ONE_SERVER, ONE_TRY, WITH_EXTEND } from './builtin-lo
 import { canaries } from './canaries.js';
 import { etcdLocks } from './etcd/index.js';
 import { callOf, parseLockSpec } from './lock-spec.js';
-import { mariadbLocks } from './mariadb/index.js';
 import { mongodbLocks } from './mongodb/index.js';
+import { mysqlLocks } from './mysql/index.js';
 import { postgresLocks } from './postgres/index.js';
 import { expiringFields, waitsForDisks } from './server-needs.js';
 import { publishedLocks } from './third-party/index.js';
@@ -149,7 +149,7 @@ export const locks: Record<string, BuiltinLock> = {
   ...etcdLocks,
   ...zookeeperLocks,
   ...postgresLocks,
-  ...mariadbLocks,
+  ...mysqlLocks,
   ...mongodbLocks,
   redlock: {
     module: './redlock.js',
@@ -253,7 +253,7 @@ export interface BuiltinModule {
 }
 
 /** Where those are. */
-const WITH_PACKAGES = ['./postgres/', './mariadb/', './mongodb/'];
+const WITH_PACKAGES = ['./postgres/', './mysql/', './mongodb/'];
 
 /** By its name, with or without what is chosen of it. Undefined for an unknown name. */
 export function builtinLock(spec: string): BuiltinModule | undefined {

@@ -76,7 +76,7 @@ export function kept<One extends { ended: AbortSignal }>(connect: () => Promise<
 /** Where clients are to connect to: the primary unless given. Throws where the deployment is of something else. */
 export function addressed(
   { description }: TopologyAccess,
-  kind: 'postgres' | 'mariadb',
+  kind: 'postgres' | 'mariadb' | 'mysql',
   title: string,
   where?: Endpoint,
 ): Endpoint & { user: string; password: string } {

@@ -17,9 +17,12 @@ const postgresRow = on('pg-row', 'postgres', 'postgres-sync');
 const postgresSession = on('pg-advisory', 'postgres', 'postgres-sync');
 const mariadbRow = on('mariadb-row', 'mariadb');
 const mariadbSession = on('mariadb-get-lock', 'mariadb');
-const rows = [postgresRow, mariadbRow];
-const sessions = [postgresSession, mariadbSession];
-const databases = [...rows, ...sessions];
+const mysqlRow = on('mysql-row', 'mysql');
+const mysqlSession = on('mysql-get-lock', 'mysql');
+const mysqlInsert = on('mysql-insert', 'mysql');
+const rows = [postgresRow, mariadbRow, mysqlRow];
+const sessions = [postgresSession, mariadbSession, mysqlSession];
+const databases = [...rows, ...sessions, mysqlInsert];
 /** Of MongoDB: on FerretDB, `mongo-lease` is held twice by itself (docs/services.md). */
 const mongodb = [on('mongo-lease', 'mongodb'), on('mongo-terms', 'mongodb')];
 const others = [...quorums, ...databases, ...mongodb];
@@ -34,6 +37,9 @@ export const comparedColumns: readonly LockColumn[] = [
   ...elsewhere([postgresRow, postgresSession], 'postgres-sync'),
   mariadbRow,
   mariadbSession,
+  mysqlRow,
+  mysqlSession,
+  mysqlInsert,
   ...mongodb,
 ];
 
@@ -80,6 +86,7 @@ export const serviceRows: readonly Cell[] = [
       'stale',
       'a holder that sleeps past the time-out of its session cannot know',
     ],
+    [[mysqlInsert], 'safe', 'it has no lease that could end while it sleeps: the others wait'],
   ]),
   ...row('holder-cut-off', flags('--workload', 'renewal', '--nemesis', 'partition:holder', '--lease', '2s'), [
     [
@@ -92,12 +99,18 @@ export const serviceRows: readonly Cell[] = [
       'safe',
       'a client that cannot keep its session alive stops before the service ends it',
     ],
+    [
+      [mysqlInsert],
+      'liveness',
+      'a release that does not arrive leaves the row, and nothing ends it',
+      flags('--nemesis', 'partition:holder', '--lease', '2s'),
+    ],
   ]),
   ...row('client-crash', flags('--nemesis', 'kill:holder', '--lease', '2s'), [
     [[onSentinel, ...rows, ...mongodb, ...etcd.slice(0, 1)], 'safe', 'the lease ends, and the lock is free again'],
     [[...zookeeper, ...etcd.slice(1)], 'safe', 'the session times out, and the lock is free again'],
     [sessions, 'safe', 'the server sees the connection end, and frees the lock at once'],
-    [[on('mariadb-insert', 'mariadb')], 'liveness', 'nothing ends the row of a holder that died'],
+    [[on('mariadb-insert', 'mariadb'), mysqlInsert], 'liveness', 'nothing ends the row of a holder that died'],
   ]),
   ...row('leader-lost', failover, [
     [[plainMutex, ...mongodb], 'refused', nothingToReplace],
@@ -110,7 +123,7 @@ export const serviceRows: readonly Cell[] = [
       flags('--nemesis', 'kill:primary,partition:primary,pause:primary', ...MANY),
     ],
     [
-      [...elsewhere([postgresRow], 'postgres'), mariadbRow],
+      [...elsewhere([postgresRow], 'postgres'), mariadbRow, mysqlRow, mysqlInsert],
       'exclusion',
       'the replica that takes over was not told in time',
     ],
@@ -148,11 +161,12 @@ export const serviceRows: readonly Cell[] = [
       flags('--nemesis', 'clock:primary', '--clients', '10', '--keys', '5', '--hold', '0.5x..0.9x', '--wait', '3s'),
     ],
     [
-      [mariadbSession],
+      [mariadbSession, mysqlSession],
       'safe',
       'nothing of a session is told by the wall clock',
       flags('--nemesis', 'clock:primary', ...MANY),
     ],
+    [[mysqlInsert], 'safe', 'nothing of it is told by a clock', flags('--nemesis', 'clock:primary', ...MANY)],
   ]),
   ...row('planned-failover', plannedFailover, [
     [[plainMutex, onRedlock], 'refused', nothingToReplace],
@@ -180,6 +194,7 @@ export const serviceRows: readonly Cell[] = [
     ],
     [[...rows, ...mongodb], 'safe', 'what was granted was on disk before it was answered'],
     [sessions, 'safe', 'the locks are gone, but so are the connections, and their clients hear of that at once'],
+    [[mysqlInsert], 'liveness', 'a release that does not arrive leaves the row, and nothing ends it'],
   ]),
 ];
 

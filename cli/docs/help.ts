@@ -63,7 +63,7 @@ it does not, the test lacks power, which proves nothing. The table links to the 
 
 Examples:
   npm run torture -- matrix --faults eviction,client-paused --locks set-nx-px
-  npm run torture -- matrix --services                            Redis beside etcd, ZooKeeper, PostgreSQL, MariaDB and MongoDB
+  npm run torture -- matrix --services                            Redis beside etcd, ZooKeeper, PostgreSQL, MariaDB, MySQL and MongoDB
   npm run torture -- matrix --locks published --keep              all tables of docs/ (in a clone)
   npm run torture -- matrix --locks redlock --min-strikes 59 --runtime sim    a safe cell again, until 59 faults met a hold
   npm run torture -- matrix --shard 1/4                           the first quarter, on one of four machines

@@ -66,7 +66,7 @@ export function askServer({ server, redis }: ServerFlags, cwd: string): string |
 /** Which server to use; for every command that has to do with one. `others`: servers of other services that it knows, if any. */
 export function serverOptions(
   what: string,
-  others: readonly string[] = ['etcd@3.5', 'zookeeper@3.8', 'mariadb@11.8'],
+  others: readonly string[] = ['etcd@3.5', 'zookeeper@3.8', 'mariadb@11.8', 'mysql@9.7'],
 ): Option[] {
   const known = ['redis@7.0', 'redis@8.0', 'valkey@8.1', 'valkey@9', ...others].join(', ');
   return [

@@ -26,7 +26,7 @@ interface Product {
   alike?: readonly ProductName[];
 }
 
-type ProductName = 'redis' | 'valkey' | 'etcd' | 'zookeeper' | 'mariadb';
+type ProductName = 'redis' | 'valkey' | 'etcd' | 'zookeeper' | 'mariadb' | 'mysql';
 
 const PRODUCTS: Readonly<Record<ProductName, Product>> = {
   redis: {
@@ -48,6 +48,7 @@ const PRODUCTS: Readonly<Record<ProductName, Product>> = {
     program: 'usr/share/java/zookeeper.jar',
   },
   mariadb: { package: 'mariadb-server-core', program: 'usr/sbin/mariadbd' },
+  mysql: { package: 'mysql-server-core', program: 'usr/sbin/mysqld' },
 };
 
 /** What a server may be called before its version. */

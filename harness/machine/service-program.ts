@@ -23,6 +23,10 @@ export interface ServiceProgram extends DownloadableProgram {
   title: string;
   /** What it is called on PATH. */
   command: string;
+  /** What another product's program of that name says of its version: on PATH, it is passed over. */
+  another?: RegExp;
+  /** Where the machine's own suite has no such package: what to look for in the newer ones, unless the user names a version. */
+  fromNewerSuites?: ServerName;
   /** A folder that is not on PATH, and has a folder for each version, in each of which lies this: `bin/postgres`. */
   versionsIn?: { folder: string; program: string };
   /** Asks it for its version, which must be the first group of `version`. Absent: `--version`. */
@@ -44,11 +48,14 @@ export async function findProgramHere(
   const name = namedBy(wanted, explicit);
   if (name) return namedHere(wanted, name, cacheFolder);
   if (explicit !== undefined) return examined(wanted, { path: resolve(explicit), env: {} }, '--server');
-  const onPath = findOnPath(wanted.command);
+  const onPath = await ownOnPath(wanted);
   if (onPath) return examined(wanted, { path: onPath, env: {} }, 'PATH');
   const kept = keptByVersion(wanted);
   if (kept) return examined(wanted, { path: kept, env: {} }, 'installed');
-  const downloaded = downloadedProgram(wanted, cacheFolder);
+  const { fromNewerSuites } = wanted;
+  const downloaded = fromNewerSuites
+    ? downloadedNamed(fromNewerSuites, cacheFolder)
+    : downloadedProgram(wanted, cacheFolder);
   // Where it does not run any more, the machine was upgraded.
   return downloaded && examined(wanted, downloaded, 'downloaded').catch(() => undefined);
 }
@@ -62,17 +69,27 @@ export async function findProgram(wanted: ServiceProgram, { say, ...options }: F
   const what = name ? askedAs(name) : wanted.title;
   if (name && !haveDebianPackages())
     throw notFound(wanted, `${what} is not on PATH, and only on Debian and Ubuntu it can be downloaded`);
+  const sought = name ?? wanted.fromNewerSuites;
   say(`downloading ${what} from the distribution (${name ? 'once' : 'first run'})…`);
   const trial = async (candidate: DownloadedProgram) => void (await examined(wanted, candidate, 'downloaded'));
   try {
-    const downloaded = name
-      ? await downloadNamed(name, cacheFolder, trial)
+    const downloaded = sought
+      ? await downloadNamed(sought, cacheFolder, trial)
       : await downloadProgram(wanted, cacheFolder, trial);
     return { ...(await examined(wanted, downloaded, 'downloaded')), ...(name && { asked: what }) };
   } catch (error) {
     if (error instanceof PackageError) throw notFound(wanted, `${what} could not be downloaded: ${error.message}`);
     throw error;
   }
+}
+
+/** On PATH, unless it says that it is another product's. */
+async function ownOnPath(wanted: ServiceProgram): Promise<string | undefined> {
+  const { command, another } = wanted;
+  const onPath = findOnPath(command);
+  if (!onPath || !another) return onPath;
+  const { stdout } = await runProgram([onPath, ...versionArgv(wanted)]);
+  return another.test(stdout) ? undefined : onPath;
 }
 
 /** What `--server` names, unless it is a path. Throws a ServerNotFoundError where that is another service. */
@@ -88,7 +105,7 @@ async function namedHere(
   name: ServerName,
   cacheFolder: string,
 ): Promise<RedisBinary | undefined> {
-  const onPath = findOnPath(wanted.command);
+  const onPath = await ownOnPath(wanted);
   const downloads = [downloadedProgram(wanted, cacheFolder), downloadedNamed(name, cacheFolder)];
   const candidates = [
     ...(onPath ? [{ program: { path: onPath, env: {} }, origin: 'PATH' }] : []),

@@ -4,8 +4,9 @@ import type { Service, ServiceName } from '../vocabulary/topology.js';
 import { cluster } from './cluster.js';
 import { etcd } from './etcd/etcd.js';
 import { redlock, single } from './independent.js';
-import { mariadb } from './mariadb/mariadb.js';
 import { mongodb } from './mongodb/mongodb.js';
+import { mariadb } from './mysql/mariadb.js';
+import { mysql } from './mysql/mysql.js';
 import { postgres } from './postgres/postgres.js';
 import { replica } from './replica.js';
 import { sentinel } from './sentinel.js';
@@ -33,5 +34,6 @@ export const services: Readonly<Record<ServiceName, Service>> = {
   zookeeper,
   postgres,
   mariadb,
+  mysql,
   mongodb,
 };

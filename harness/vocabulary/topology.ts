@@ -197,7 +197,7 @@ export interface Topology extends AsyncDisposable {
 }
 
 /** Services beside Redis. */
-export type OtherService = 'etcd' | 'zookeeper' | 'postgres' | 'mariadb' | 'mongodb';
+export type OtherService = 'etcd' | 'zookeeper' | 'postgres' | 'mariadb' | 'mysql' | 'mongodb';
 
 /** What is deployed: Redis (and Valkey, which takes the same settings and commands), or another service. */
 export type ServiceName = 'redis' | OtherService;

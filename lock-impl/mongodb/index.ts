@@ -30,6 +30,15 @@ export const mongodbLocks: Record<string, BuiltinLock> = {
     claims: 'exclusion and rising tokens while the server keeps what it answered, FerretDB too',
     topologies: MONGODB_TOPOLOGIES,
   },
+  'mongo-find-and-modify': {
+    module: './mongodb/mongo-find-and-modify.js',
+    family: 'mongodb',
+    forms: ONE_TRY,
+    summary: 'MongoDB: a document that findAndModify makes, and a delete; nothing else',
+    claims: 'exclusion while the server keeps what it answered, FerretDB too; whoever dies holds for ever',
+    topologies: MONGODB_TOPOLOGIES,
+    lacks: ['expiry'],
+  },
   'mongo-read-then-write': {
     module: './mongodb/mongo-read-then-write.js',
     family: 'canary',

@@ -7,6 +7,7 @@ export const TITLES: Readonly<Record<OtherService, string>> = {
   zookeeper: 'ZooKeeper',
   postgres: 'PostgreSQL',
   mariadb: 'MariaDB',
+  mysql: 'MySQL',
   mongodb: 'MongoDB',
 };
 

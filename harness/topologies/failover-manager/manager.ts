@@ -3,10 +3,12 @@
  * promoted, and the harness moves the address, as a cloud's control plane would.
  */
 import { nowNs, sleep } from '../../runtimes/process-time.js';
+import { MARIADB } from '../mysql/mariadb-words.js';
+import { MYSQL } from '../mysql/mysql-words.js';
 import { type Action, actionsFor, type Memory, remember } from './decide.js';
 import type { News, Order, Question } from './messages.js';
 import type { Watched } from './watched.js';
-import { WatchedMariadb } from './watched-mariadb.js';
+import { WatchedMysql } from './watched-mysql.js';
 import { WatchedPostgres } from './watched-postgres.js';
 import { WatchedRedis } from './watched-redis.js';
 
@@ -28,7 +30,9 @@ export function failoverManager(print: (line: string) => void): (line: string) =
 function watched(endpoint: Order['servers'][number], { service, password, ca }: Order): Watched {
   switch (service) {
     case 'mariadb':
-      return new WatchedMariadb(endpoint, password ?? '');
+      return new WatchedMysql(endpoint, password ?? '', MARIADB);
+    case 'mysql':
+      return new WatchedMysql(endpoint, password ?? '', MYSQL);
     case 'postgres':
       return new WatchedPostgres(endpoint, password ?? '');
     default:

@@ -111,7 +111,7 @@ const OF_OTHERS: [what: string, command: string, args: () => string[], says: Reg
     'one server for the cells of several services',
     'matrix',
     () => ['--services', '--server', 'etcd@3.5', '--out', folder],
-    /etcd@3\.5 is no server of all of redis, etcd, zookeeper, postgres, mariadb, mongodb: leave it out, or name the --topologies of one/,
+    /etcd@3\.5 is no server of all of redis, etcd, zookeeper, postgres, mariadb, mysql, mongodb: leave it out, or name the --topologies of one/,
   ],
   [
     'nothing to merge',

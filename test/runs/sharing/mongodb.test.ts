@@ -30,6 +30,15 @@ describe('MongoDB', skipWhere(noMongodb), () => {
     ).toEqual([]);
   });
 
+  it('says that a document without expiry outlives its holder, and is held by one client at a time', async () => {
+    const { output, errors, status, results } = await torture([
+      ...[...flags, '--lock', 'mongo-find-and-modify', ...FEW, '--workload', 'crash', '--time-limit', '6s'],
+    ]);
+    expect(status, `${output}\n${errors}`).toBe(1);
+    expect(Object.keys(results.found)).toEqual(['liveness']);
+    expect(results.violations.every(({ kind, blame }) => kind === 'deadlock' && blame?.on === 'lock')).toBe(true);
+  });
+
   it('catches a lock that reads and then writes, and claims no cause that nothing proves', async () => {
     const { output, errors, status, results } = await torture([
       ...[...flags, '--lock', 'mongo-read-then-write', ...FEW, ...UNTIL_FOUND],

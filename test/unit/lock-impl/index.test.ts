@@ -16,7 +16,7 @@ test.each(Object.entries(locks))('%s is what its module says', async (name, entr
     topologies,
     ...(library && { library }),
     // Those of etcd and ZooKeeper have clients of the tool's own.
-    ...(/^(pg|mariadb|mongo)-/.test(name) && { hasPackage: true }),
+    ...(/^(pg|mariadb|mysql|mongo)-/.test(name) && { hasPackage: true }),
   });
   // What of a client outlives it is said by every lock that keeps a queue or permits.
   if (lock.model?.kind === 'fair') expect(lock.deadlines).toHaveProperty('place');

@@ -56,7 +56,7 @@ describe('the cells', () => {
     expect(serviceCells.map(nameOf)).toEqual(expected.map((cell) => nameOf(cell as Cell)));
     expect(serviceCells.every((cell) => cells.includes(cell))).toBe(true);
     expect(new Set(serviceCells.map(serviceOfCell))).toEqual(
-      new Set(['redis', 'etcd', 'zookeeper', 'postgres', 'mariadb', 'mongodb']),
+      new Set(['redis', 'etcd', 'zookeeper', 'postgres', 'mariadb', 'mysql', 'mongodb']),
     );
   });
 

@@ -10,7 +10,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(cache, { recursive: true, force: true }));
 
-test.each(['redis@8', 'redis@8.0', 'redis@8.0.2', 'valkey@9', 'etcd@3.5', 'zookeeper@3.8', 'mariadb@11'])(
+test.each(['redis@8', 'redis@8.0', 'redis@8.0.2', 'valkey@9', 'etcd@3.5', 'zookeeper@3.8', 'mariadb@11', 'mysql@9.7'])(
   '%s names a server',
   (text) => {
     const [product, version] = text.split('@');

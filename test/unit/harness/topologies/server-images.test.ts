@@ -40,6 +40,7 @@ describe('the server in an image', () => {
     ['etcd', 'etcd Version: 3.5.16\nGit SHA: x', '3.5.16'],
     ['postgres', 'postgres (PostgreSQL) 17.2 (Debian 17.2-1)', '17.2'],
     ['mariadb', 'mariadbd  Ver 11.8.2-MariaDB-ubu2404 for debian-linux-gnu', '11.8.2'],
+    ['mysql', 'mysqld  Ver 9.7.4 for Linux on x86_64 (MySQL Community Server - GPL)', '9.7.4'],
     ['mongodb', 'db version v8.0.4', '8.0.4'],
   ] as const)('is %s, by what it says', async (name, said, version) => {
     const { host } = saying(said);
@@ -56,6 +57,11 @@ describe('the server in an image', () => {
       'postgres',
       'hello',
       /^\/there in the image some:image is no PostgreSQL that runs here: name one .* with --image$/,
+    ],
+    [
+      'mysql',
+      'mysqld  Ver 11.8.2-MariaDB for Linux on x86_64',
+      /^\/there in the image some:image is no MySQL that runs here/,
     ],
     ['mongodb', 'hello', /is no MongoDB that runs here: name one with MongoDB 5\.0 or newer with --image$/],
   ] as const)('of %s is refused in one line where it says %j', async (name, said, line) => {

@@ -2,6 +2,7 @@
 import type { MongoClient } from 'mongodb';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { documents } from '../../../../lock-impl/mongodb/documents.js';
+import { mongoMarks } from '../../../../lock-impl/mongodb/marks.js';
 import { terms } from '../../../../lock-impl/mongodb/terms.js';
 import type { RowStore } from '../../../../lock-impl/row-lock.js';
 
@@ -69,6 +70,11 @@ const client = () => {
       if (all.has(_id)) throw duplicate();
       all.set(_id, { _id });
       return change(all.get(_id)!, how);
+    }),
+    deleteOne: step('deleteOne', (filter: Filter) => {
+      const [one] = found(filter);
+      if (one) all.delete(one._id);
+      return { deletedCount: one ? 1 : 0 };
     }),
     deleteMany: step('deleteMany', (filter: Filter) => {
       for (const one of found(filter)) all.delete(one._id);
@@ -175,5 +181,33 @@ describe('a document for each term', () => {
       await a.giveBack('k', `a${n}`);
     }
     expect(all.size).toBe(1);
+  });
+});
+
+describe('a document that is made and removed', () => {
+  it('is one client’s until that removes it, however late', async () => {
+    const [a, b] = [mongoMarks(client()), mongoMarks(client())];
+    expect(await a.make('k', 'a')).toBe(true);
+    nowMs += 1_000 * LEASE_MS;
+    expect(await b.make('k', 'b')).toBe(false);
+    expect(await b.remove('k', 'b')).toBe(false);
+    expect(await b.make('other', 'b')).toBe(true);
+    expect(await a.remove('k', 'a')).toBe(true);
+    expect(await b.make('k', 'b')).toBe(true);
+    expect(await a.remove('k', 'a')).toBe(false);
+  });
+
+  it('is in doubt where the answer is lost, and refused where the server says no', async () => {
+    const marks = mongoMarks(client());
+    const says = (error: object) => {
+      before.findOneAndUpdate = async () => {
+        throw Object.assign(new Error('not now'), error);
+      };
+      return marks.make('k', 'a');
+    };
+    await expect(says({ name: 'MongoNetworkError' })).rejects.toThrow('not now');
+    await expect(says({ name: 'MongoServerError', code: 13, codeName: 'Unauthorized' })).rejects.toThrow(
+      'Unauthorized',
+    );
   });
 });

@@ -1,5 +1,5 @@
 /**
- * One MariaDB server. The harness asks it through its unix socket, which no network fault reaches.
+ * One server of MySQL or MariaDB. The harness asks it through its unix socket, which no network fault reaches.
  *
  * One that is told to replicate begins with nothing and gets all that was ever written from its primary's log, and again when
  * another took its place meanwhile: what it alone had committed is gone then, as with every operator who rebuilds a server.
@@ -9,21 +9,23 @@ import type { SpawnOptions } from '../../vocabulary/host.js';
 import type { Monitoring, ServerRole, ServiceNews } from '../../vocabulary/topology.js';
 import { DeploymentError } from '../ready.js';
 import { ServiceServer, type ServiceServerOptions } from '../service-server.js';
-import { MariaAdmin, OPERATOR } from './admin.js';
-import { followMariadbLocks, MARIADB_LEFT_MS } from './follow.js';
-import { MARIADB_ROLE, MARIADB_SCHEMA, mariadbRoleIn, mariadbSettings, SMALL } from './sql.js';
+import { MysqlAdmin, OPERATOR } from './admin.js';
+import type { Flavour } from './flavour.js';
+import { followMysqlLocks, MYSQL_LEFT_MS } from './follow.js';
+import { LOCK_SCHEMA, mysqlSettings, SMALL, serverFlags } from './sql.js';
 
-export interface MariaServerOptions extends ServiceServerOptions {
+export interface MysqlServerOptions extends ServiceServerOptions {
+  flavour: Flavour;
   password: string;
   /** Whether a commit waits for the replica. */
   synchronous: boolean;
   /** Whom it is to replicate from now; undefined: it is the primary, or nobody is. */
-  primary(): MariaServer | undefined;
+  primary(): MysqlServer | undefined;
   /** A number that no server of the run had before: rises. */
   nextNumber(): number;
 }
 
-export const MARIADB_PORT = 3306;
+export const PORT = 3306;
 const DATA = 'data';
 /** As its system tables were made: what every server begins with. */
 const EMPTY = 'empty';
@@ -33,12 +35,11 @@ const ANSWER_TIMEOUT_MS = 1_000;
 
 /** A second on a quiet machine, and as long as this where seventy processes share two cores. */
 const PROGRAM_TIMEOUT_MS = 60_000;
-const SYSTEM_TABLES = ['system_tables', 'performance_tables', 'system_tables_data'];
 
-export class MariaServer extends ServiceServer {
-  readonly kind = 'mariadb';
-  readonly port = MARIADB_PORT;
-  private readonly admin = new MariaAdmin(() => this.dialed(), ANSWER_TIMEOUT_MS);
+export class MysqlServer extends ServiceServer {
+  readonly kind: Flavour['name'];
+  readonly port = PORT;
+  private readonly admin = new MysqlAdmin(() => this.dialed(), ANSWER_TIMEOUT_MS);
   /** The number of whom its data come from: of what that was then, for it may have been built anew since. */
   private copyOf: number | undefined;
   private hasData = false;
@@ -48,8 +49,9 @@ export class MariaServer extends ServiceServer {
   /** Where messages and the statements that make system tables lie. */
   private shared = '';
 
-  constructor(protected override readonly options: MariaServerOptions) {
+  constructor(protected override readonly options: MysqlServerOptions) {
     super(options);
+    this.kind = options.flavour.name;
   }
 
   async ping(): Promise<void> {
@@ -67,46 +69,52 @@ export class MariaServer extends ServiceServer {
   }
 
   async roleNow(): Promise<ServerRole> {
-    const [row] = await this.admin.ask(MARIADB_ROLE);
-    return { ...mariadbRoleIn(row!), runId: String(this.process.pid) };
+    const { flavour } = this.options;
+    const [row] = await this.admin.ask(flavour.state);
+    const { role, term } = flavour.stateIn(row!);
+    return { role, term, runId: String(this.process.pid) };
   }
 
   /** How long it will have the key, milliseconds: below 0 if it has none, Infinity if until somebody's session ends. */
   async lifetimeMs(key: string): Promise<number> {
-    const [row] = await this.admin.ask(MARIADB_LEFT_MS, [key, key]);
+    const [row] = await this.admin.ask(MYSQL_LEFT_MS, [key, key]);
     return row!.id !== null ? Number.POSITIVE_INFINITY : Number(row!.left_ms ?? -1);
   }
 
   async receivesFrom(): Promise<string | undefined> {
-    const [row] = await this.admin.ask('SHOW SLAVE STATUS');
-    const receives = row?.Slave_IO_Running === 'Yes' && row.Slave_SQL_Running === 'Yes';
-    return receives ? String(row.Master_Host) : undefined;
+    const { status, running, source } = this.options.flavour.replication;
+    const [row] = await this.admin.ask(status);
+    return row && running.every((name) => row[name] === 'Yes') ? String(row[source]) : undefined;
   }
 
   async notSynchronous(): Promise<string | undefined> {
-    if (!this.options.synchronous) return undefined;
-    const rows = await this.admin.ask("SHOW STATUS LIKE 'Rpl_semi_sync_master_%'");
-    const status = new Map(rows.map(({ Variable_name, Value }) => [String(Variable_name), String(Value)]));
-    const isOn = status.get('Rpl_semi_sync_master_status') === 'ON';
-    const waits = isOn && Number(status.get('Rpl_semi_sync_master_clients')) > 0;
+    const { synchronous, flavour } = this.options;
+    if (!synchronous) return undefined;
+    const { source } = flavour.semiSync;
+    const rows = await this.admin.ask(`SHOW STATUS LIKE '${source}_%'`);
+    const status = new Map(
+      rows.map(({ Variable_name, Value }) => [String(Variable_name).toLowerCase(), String(Value)]),
+    );
+    const waits = status.get(`${source}_status`) === 'ON' && Number(status.get(`${source}_clients`)) > 0;
     return waits ? undefined : `${this.name} has no replica that its commits wait for`;
   }
 
   follow(keys: readonly string[], heard: (news: ServiceNews) => void): Promise<Monitoring> {
-    const own = new MariaAdmin(() => this.dialed(), ANSWER_TIMEOUT_MS);
+    const own = new MysqlAdmin(() => this.dialed(), ANSWER_TIMEOUT_MS);
     const { name: node, process } = this;
-    const look = followMariadbLocks(own, { node, runId: String(process.pid), keys, heard, clock: this.options.clock });
+    const look = followMysqlLocks(own, { node, runId: String(process.pid), keys, heard, clock: this.options.clock });
     return this.followByAsking(look, () => own.close());
   }
 
   /** Makes a table for locks and who may use it, on the primary. */
   async prepareDatabase(): Promise<void> {
-    const patient = new MariaAdmin(() => this.dialed(), PROGRAM_TIMEOUT_MS);
+    const patient = new MysqlAdmin(() => this.dialed(), PROGRAM_TIMEOUT_MS);
     try {
-      for (const statement of MARIADB_SCHEMA)
+      for (const statement of LOCK_SCHEMA)
         await patient.ask(statement, statement.includes('?') ? [this.options.password] : []);
       // Before, there was no replica yet that a commit could wait for.
-      if (this.options.synchronous) await patient.ask('SET GLOBAL rpl_semi_sync_master_enabled = ON');
+      const { synchronous, flavour } = this.options;
+      if (synchronous) await patient.ask(`SET GLOBAL ${flavour.semiSync.source}_enabled = ON`);
       this.isPrepared = true;
     } catch (error) {
       throw new DeploymentError(`${this.name}: the table for locks could not be made: ${(error as Error).message}`);
@@ -137,6 +145,8 @@ export class MariaServer extends ServiceServer {
       await this.wipe();
       await this.beginAnew();
       this.number = this.options.nextNumber();
+      const files = Object.entries(this.options.flavour.files(this.number));
+      for (const [name, text] of files) await this.host.writeFile(join(DATA, name), text);
       this.copyOf = primary?.number;
       this.hasData = true;
       if (primary) this.isPrepared = true;
@@ -149,28 +159,27 @@ export class MariaServer extends ServiceServer {
   }
 
   protected flags(): string[] {
-    const isReplica = this.options.primary() !== undefined;
-    const settings = mariadbSettings(this.options.synchronous).map(
-      ({ name, value }) => `--${name.replaceAll('_', '-')}=${value}`,
-    );
+    const { flavour, synchronous, primary } = this.options;
+    const isReplica = primary() !== undefined;
+    const { source } = flavour.semiSync;
     return [
       ...this.common(DATA),
       // From its data folder, where it goes to: the path of a unix socket may be no longer than 107 bytes.
       `--socket=../${SOCKET}`,
-      `--port=${MARIADB_PORT}`,
+      `--port=${PORT}`,
       `--server-id=${this.number}`,
       '--log-bin=log',
       '--relay-log=relay',
       '--skip-name-resolve',
-      '--skip-slave-start',
       `--init-file=${join(this.host.folder, FIRST_WORDS)}`,
       `--read-only=${isReplica ? 'ON' : 'OFF'}`,
+      ...flavour.flags(this.usr),
       // A replica's own commits would wait for one of its own.
-      ...(this.options.synchronous
-        ? [`--rpl-semi-sync-master-enabled=${!isReplica && this.isPrepared ? 'ON' : 'OFF'}`]
+      ...(synchronous
+        ? [`--${source.replaceAll('_', '-')}-enabled=${!isReplica && this.isPrepared ? 'ON' : 'OFF'}`]
         : []),
-      ...settings,
-      ...SMALL,
+      ...serverFlags(mysqlSettings(flavour, synchronous)),
+      ...this.small(),
     ];
   }
 
@@ -190,26 +199,30 @@ export class MariaServer extends ServiceServer {
     ];
   }
 
-  /** System tables are made once for each host: it takes a second. */
+  /** System tables are made once for each host: of MariaDB it takes a second, of MySQL five. */
   private async beginAnew(): Promise<void> {
     if (!(await this.host.listFolder('.')).includes(EMPTY)) await this.makeSystemTables();
     await this.run(['cp', '-r', EMPTY, DATA]);
   }
 
+  private small(): readonly string[] {
+    return [...SMALL, ...this.options.flavour.small];
+  }
+
   private async makeSystemTables(): Promise<void> {
-    const { binary } = this.options;
-    const statements = await this.systemTables();
+    const { binary, flavour } = this.options;
+    const { flags, input } = await flavour.systemTables((name) => this.statementsOf(name));
     const unfinished = `${EMPTY}.unfinished`;
     await this.run(['mkdir', unfinished]);
-    const program = [...(binary.loader ?? []), binary.path];
-    const settings = mariadbSettings(false)
-      .filter(({ name }) => /^(innodb|debug)/.test(name))
-      .map(({ name, value }) => `--${name.replaceAll('_', '-')}=${value}`);
+    const settings = mysqlSettings(flavour, false).filter(({ name }) => name.startsWith('innodb'));
     const process = this.host.spawn(
-      [...program, ...this.common(unfinished), '--bootstrap', '--skip-log-bin', ...settings, ...SMALL],
+      [
+        ...[...(binary.loader ?? []), binary.path, ...this.common(unfinished), ...flags, '--skip-log-bin'],
+        ...[...serverFlags(settings), ...this.small()],
+      ],
       this.spawnOptions(),
     );
-    process.stdin.end(statements);
+    process.stdin.end(input);
     const exit = await process.exited;
     if (exit.code !== 0)
       throw new DeploymentError(`${this.name}: system tables could not be made: ${await this.obituary(exit)}`);
@@ -217,37 +230,21 @@ export class MariaServer extends ServiceServer {
   }
 
   /** One statement a line, which a server carries out before it lets anybody in. */
-  private toFollow(primary: MariaServer): string {
-    const master = {
-      MASTER_HOST: `'${primary.host.address}'`,
-      MASTER_PORT: MARIADB_PORT,
-      MASTER_USER: `'${OPERATOR}'`,
-      MASTER_PASSWORD: `'${this.options.password}'`,
-      MASTER_USE_GTID: 'slave_pos',
-      MASTER_CONNECT_RETRY: 1,
-      MASTER_HEARTBEAT_PERIOD: 0.3,
-    };
-    const settings = Object.entries(master).map(([name, value]) => `${name} = ${value}`);
-    return `CHANGE MASTER TO ${settings.join(', ')};\nSTART SLAVE;\n`;
+  private toFollow(primary: MysqlServer): string {
+    const { flavour, password } = this.options;
+    return flavour.toFollow({ host: primary.host.address, port: PORT, user: OPERATOR, password });
+  }
+
+  private get usr(): string {
+    return join(dirname(this.options.binary.path), '..');
   }
 
   private async findShared(): Promise<string> {
-    const usr = join(dirname(this.options.binary.path), '..');
-    for (const folder of ['share/mysql', 'share/mariadb'])
-      if ((await this.host.listFolder(join(usr, folder))).length > 0) return join(usr, folder);
-    throw new DeploymentError(`${this.options.binary.path} is not where its own files are: no ${usr}/share/mysql`);
-  }
-
-  /** As `mariadb-install-db` has it, without help texts, and without users that have no password but the one of the socket. */
-  private async systemTables(): Promise<string> {
-    const files = await Promise.all(SYSTEM_TABLES.map((name) => this.statementsOf(name)));
-    return [
-      'CREATE DATABASE IF NOT EXISTS mysql;',
-      'USE mysql;',
-      'SET @auth_root_socket = NULL;',
-      'SET @skip_auth_anonymous = 1;',
-      ...files,
-    ].join('\n');
+    const { shared } = this.options.flavour;
+    for (const folder of shared)
+      if ((await this.host.listFolder(join(this.usr, folder))).length > 0) return join(this.usr, folder);
+    const { path } = this.options.binary;
+    throw new DeploymentError(`${path} is not where its own files are: no ${join(this.usr, shared[0]!)}`);
   }
 
   private async statementsOf(name: string): Promise<string> {

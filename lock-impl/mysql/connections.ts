@@ -1,4 +1,4 @@
-/** Connections to MariaDB as locks use them. */
+/** Connections to MySQL and MariaDB as locks use them. */
 import type { ResultSetHeader } from 'mysql2';
 import type { TopologyAccess } from '../../harness/vocabulary/lock.js';
 import type { Endpoint } from '../../harness/vocabulary/topology.js';
@@ -7,9 +7,52 @@ import { addressed, type SqlConnection, sqlConnection } from '../sql-connection.
 
 /** Rows; of a statement that returns none, what it did. */
 type Answer = { rows: Record<string, unknown>[]; changed: number };
-export type MariaConnection = SqlConnection<Answer>;
+export type MysqlConnection = SqlConnection<Answer>;
 
-export const MARIADB_TOPOLOGIES = ['mariadb', 'mariadb-semi-sync', 'mariadb-single'];
+/** Which of the two servers a lock is for, and what they do differently. */
+export interface MysqlService {
+  service: 'mysql' | 'mariadb';
+  title: string;
+  topologies: readonly string[];
+  /** Those on which there is more than one server. */
+  replicated: readonly string[];
+  /** The wait of GET_LOCK that is no longer than this, in the seconds that it takes. */
+  waitS(waitMs: number): number;
+  /** Takes owner, microseconds, key and token; a row that somebody else is about to change is not waited for. */
+  takeRow: string;
+}
+
+/** What a lease of so many microseconds ends at. */
+export const LEASE_END = 'UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND';
+
+function deployed(service: MysqlService['service']) {
+  const replicated = [service, `${service}-semi-sync`];
+  return { service, replicated, topologies: [...replicated, `${service}-single`] };
+}
+
+export const ON_MARIADB: MysqlService = {
+  ...deployed('mariadb'),
+  title: 'MariaDB',
+  waitS: (waitMs) => waitMs / 1_000,
+  // Of this statement only: who gives back or prolongs waits for those who look in vain.
+  takeRow: `
+    SET STATEMENT innodb_lock_wait_timeout = 0 FOR
+    UPDATE lock_rows SET token = token + 1, owner = ?, expires = ${LEASE_END}
+    WHERE lock_key = ? AND token = ? AND expires < UTC_TIMESTAMP(6)`,
+};
+
+export const ON_MYSQL: MysqlService = {
+  ...deployed('mysql'),
+  title: 'MySQL',
+  // It rounds to whole seconds, half a second up.
+  waitS: (waitMs) => Math.floor(waitMs / 1_000),
+  // Nothing is set for one statement here, and no wait for a row is shorter than a second.
+  takeRow: `
+    UPDATE lock_rows SET token = token + 1, owner = ?, expires = ${LEASE_END}
+    WHERE lock_key = (SELECT lock_key FROM (
+      SELECT lock_key FROM lock_rows WHERE lock_key = ? AND token = ? AND expires < UTC_TIMESTAMP(6) LIMIT 1 FOR UPDATE SKIP LOCKED
+    ) AS free)`,
+};
 
 /** What a server that is going answers with: shutdown, killed; it may have committed. */
 const GOING = new Set(['ER_SERVER_SHUTDOWN', 'ER_CONNECTION_KILLED', 'ER_QUERY_INTERRUPTED']);
@@ -23,8 +66,12 @@ export async function loadMysql() {
 }
 
 /** Connects to `where`: to the primary unless given. Rejects with a refusal. */
-export async function connectMariadb(access: TopologyAccess, where?: Endpoint): Promise<MariaConnection> {
-  const { host, port, user, password } = addressed(access, 'mariadb', 'MariaDB', where);
+export async function connectMysql(
+  access: TopologyAccess,
+  { service, title }: MysqlService,
+  where?: Endpoint,
+): Promise<MysqlConnection> {
+  const { host, port, user, password } = addressed(access, service, title, where);
   const { createConnection } = await loadMysql();
   const open = async (end: (why: string) => void) => {
     const connection = createConnection({

@@ -1,11 +1,11 @@
-/** Questions to one MariaDB server. */
+/** Questions to one server of MySQL or MariaDB. */
 import type { Duplex } from 'node:stream';
 import type { ConnectionOptions } from 'mysql2';
 import { loadOptional } from '../../runtimes/optional-package.js';
 import { type AdminConnection, SqlAdmin, type SqlRow } from '../sql-admin.js';
 
 /** Whom lock clients log in as. It may not write to a replica. */
-export const MARIADB_USER = 'lock_torture';
+export const LOCK_USER = 'lock_torture';
 /** Whom replicas and their failover manager log in as. */
 export const OPERATOR = 'lock_torture_operator';
 export const LOCKS_DATABASE = 'locks';
@@ -13,7 +13,7 @@ export const LOCKS_DATABASE = 'locks';
 /** `through`: a stream that is open already, as the server's own administrator; or where to connect to, as its operator. */
 type Through = (() => Promise<Duplex>) | { host: string; port: number; password: string };
 
-export class MariaAdmin extends SqlAdmin {
+export class MysqlAdmin extends SqlAdmin {
   constructor(through: Through, timeoutMs: number) {
     super(
       () => connect(through, timeoutMs),

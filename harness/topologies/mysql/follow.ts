@@ -1,11 +1,11 @@
 /**
- * What a MariaDB server has stored for each key: every change of the lock table, which triggers write down; and locks of GET_LOCK
+ * What a server of MySQL or MariaDB has stored for each key: every change of the lock table, which triggers write down; and locks of GET_LOCK
  * with the name of whose session it is, which are asked for again and again: who had one for less than that is not seen.
  *
  * The log of the table is of all servers, each entry with the number of who wrote it; sessions' locks are of a server's own process.
  */
 import { type Following, followDatabase } from '../follow-database.js';
-import { LOCKS_DATABASE, type MariaAdmin } from './admin.js';
+import { LOCKS_DATABASE, type MysqlAdmin } from './admin.js';
 
 const KEYS = "JSON_TABLE(?, '$[*]' COLUMNS (lock_key varchar(190) COLLATE utf8mb4_bin PATH '$')) AS k";
 
@@ -21,14 +21,14 @@ const CHANGES = `
   WHERE l.id > ? ORDER BY l.id`;
 
 /** How long a key is stored on this server yet, in milliseconds; `id`: of whose session a lock of it is. */
-export const MARIADB_LEFT_MS = `
+export const MYSQL_LEFT_MS = `
   SELECT IS_USED_LOCK(?) AS id, (
     SELECT TIMESTAMPDIFF(MICROSECOND, UTC_TIMESTAMP(6), expires) / 1000 FROM ${LOCKS_DATABASE}.lock_rows
     WHERE lock_key = ? AND owner <> ''
   ) AS left_ms`;
 
 /** Asks once with every call. */
-export function followMariadbLocks(admin: MariaAdmin, following: Following): () => Promise<void> {
+export function followMysqlLocks(admin: MysqlAdmin, following: Following): () => Promise<void> {
   const wanted = JSON.stringify(following.keys);
   return followDatabase(
     {
