@@ -193,7 +193,7 @@ function mainService(chosen: readonly Cell[], { server, redis, servers }: Matrix
  * The runs of `open` on one server; `done` is called with what each cell came to. A cell that must break has several seeds, one
  * after the other, because the next is made only if it is needed; so has one that is safe, by too few strikes.
  */
-async function runCells(
+export async function runCells(
   open: readonly OpenCell[],
   options: BatchOptions,
   {
@@ -207,25 +207,24 @@ async function runCells(
   done: (row: CellRow) => void,
 ): Promise<void> {
   const decide = decideCell(options, PROJECT, timeLimit);
-  let left = open;
-  for (let round = 1; left.length > 0 && !options.stop.asked; round++) {
-    const again = new Set<OpenCell>();
-    const notRun = new Set(left.filter(({ row }) => row.came === 'safe'));
-    await runBatch(left, options, decide, (one, run) => {
+  const left = new Set(open);
+  for (let round = 1; left.size > 0 && !options.stop.asked; round++) {
+    await runBatch([...left], options, decide, (one, run) => {
       const { row } = one;
-      notRun.delete(one);
       const before = strikesOf(row);
       judgeCell(row, run);
       if (run.folder !== undefined) row.tortured = torturedServer(run.folder) ?? row.tortured;
       const isAgain = row.shown === 'lacks-power' ? round < seeds : lacksStrikes(row, minStrikes, before);
-      if (!isAgain) return done(row);
-      again.add(one);
-      if (row.shown === 'as-expected') say(`${row.cell}: ${strikesOf(row)} of ${minStrikes} strikes`);
+      if (isAgain) {
+        if (row.shown === 'as-expected') say(`${row.cell}: ${strikesOf(row)} of ${minStrikes} strikes`);
+        return;
+      }
+      left.delete(one);
+      done(row);
     });
-    // The user asked to stop: what those have shown by then counts.
-    for (const { row } of notRun) done(row);
-    left = [...again];
   }
+  // The user asked to stop: what safe cells have shown by then counts.
+  for (const { row } of left) if (row.shown === 'as-expected') done(row);
 }
 
 function choose({ locks, services, faults, topologies, shard: part }: MatrixFlags): Cell[] {

@@ -11,7 +11,7 @@ import {
   serviceOfCell,
   strikesOf,
 } from '../../../cli/batches/matrix-cells.js';
-import { variantsAmong } from '../../../cli/batches/matrix-command.js';
+import { runCells, variantsAmong } from '../../../cli/batches/matrix-command.js';
 import { cellsOfFolder } from '../../../cli/batches/matrix-file.js';
 import { matrixSheet, matrixSummary } from '../../../cli/batches/matrix-sheet.js';
 import { mergeBatches } from '../../../cli/batches/merge-batches.js';
@@ -215,6 +215,41 @@ describe('a safe cell', () => {
     expect(again(59, held(9, 'virtual'))).toBe(true);
     expect(again(59, held(9), undefined)).toBe(false);
     expect(again(59, held(9), { ...held(9), verdict: 'violated', found: { stale: 1 } } as Results)).toBe(false);
+  });
+
+  test('is told with the strikes that it has when the user asks to stop', async () => {
+    const [one, other] = ownCells.filter(({ fault, lock }) => fault === 'client-crash' && lock === 'set-nx-px');
+    const open = [one!, { ...one!, topology: 'sentinel' }, other ?? { ...one!, topology: 'replica' }].map((of) => ({
+      ...{ cell: of, lock: of.lock, service: serviceOfCell(of), row: begun(of) },
+    }));
+    const stop = { asked: false } as BatchOptions['stop'] & { asked: boolean };
+    const redis: RedisBinary = {
+      path: '/p/redis-server',
+      env: {},
+      version: '7.0.15',
+      origin: 'PATH',
+      asked: 'redis',
+    } as never;
+    let runs = 0;
+    const make = async () => {
+      // In the second round of the second, which is cut short by that.
+      stop.asked = ++runs === 5;
+      return { results: held(5), reproduce: 'again' };
+    };
+    const options = {
+      base: '',
+      jobs: 1,
+      machine: { runtime: 'netns', redis, unavailable: {} },
+      naming: [],
+      stop,
+      make,
+    };
+    const ended: string[] = [];
+    const asked = { seeds: 1, timeLimit: 20_000, minStrikes: 59, say: () => {} };
+    await runCells(open, options as unknown as BatchOptions, asked, (row) => {
+      ended.push(`${row.topology} ${row.strikes}`);
+    });
+    expect(ended).toEqual(['single 10', 'sentinel 5', `${open[2]!.cell.topology} 5`]);
   });
 
   test('stays what it was where a further run proves nothing, or could not be made', () => {
