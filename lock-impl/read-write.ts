@@ -15,7 +15,7 @@ import { readWriteProtocol } from './read-write-protocol.js';
 export default defineLock({
   name: 'read-write',
   topologies: ['single', 'replica', 'sentinel', 'cluster'],
-  features: ['renews', 'reentrant', 'shared'],
+  features: ['renews', 'reentrant', 'shared', 'downgrade'],
   model: { kind: 'read-write' },
   async connect(access) {
     const redis = await access.redis();

@@ -39,6 +39,7 @@ import { powerCutWithASyncedLog } from './power-cut-with-a-synced-log.js';
 import { promotedBeforeItsFirstSync } from './promoted-before-its-first-sync.js';
 import { redisson3FailedRenewal } from './redisson-3-failed-renewal.js';
 import { redissonClosedWhileHeld } from './redisson-closed-while-held.js';
+import { redissonDowngrade } from './redisson-downgrade.js';
 import { redissonFailedRenewal } from './redisson-failed-renewal.js';
 import { redissonFailedUnlock } from './redisson-failed-unlock.js';
 import { redissonFailoverWithItsCheck } from './redisson-failover-with-its-check.js';
@@ -49,6 +50,7 @@ import { redissonInterruptedLock } from './redisson-interrupted-lock.js';
 import { redissonKeptObject } from './redisson-kept-object.js';
 import { redissonMultiLockInRounds } from './redisson-multi-lock-in-rounds.js';
 import { redissonMultiNodeForgets } from './redisson-multi-node-forgets.js';
+import { redissonNestedWriteAddsUp } from './redisson-nested-write-adds-up.js';
 import { redissonPlannedFailover } from './redisson-planned-failover.js';
 import { redissonRedlockNodeForgets } from './redisson-redlock-node-forgets.js';
 import { redissonRenewalEntryLeft } from './redisson-renewal-entry-left.js';
@@ -161,6 +163,8 @@ const all: readonly Scenario[] = [
   redissonFencedAfterDataLoss,
   redissonMultiLockInRounds,
   redissonMultiNodeForgets,
+  redissonDowngrade,
+  redissonNestedWriteAddsUp,
   redissonPlannedFailover,
   redissonRedlockNodeForgets,
   redissonRestartUnderAWaiter,

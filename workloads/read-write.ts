@@ -1,6 +1,9 @@
 /**
  * Readers share, writers do not. A writer may read under its own lock; a reader that wants to write must let go first: one
  * that tries all the same is refused, or it would write beside the other readers.
+ *
+ * A writer that reads goes on reading when it has stopped writing, where the lock promises that (feature `downgrade`). Any other lock is
+ * given back in the reverse order.
  */
 import type { LockMode } from '../harness/vocabulary/protocol.js';
 import type { Workload } from '../harness/vocabulary/workload.js';
@@ -10,10 +13,13 @@ import { release, type Turn, turns, whilePromised, work } from './turns.js';
 const READERS_IN_TEN = 6;
 /** How many of ten holds also take the lock in the other mode. */
 const NESTED_IN_TEN = 3;
+/** How many of ten writers that read as well stop writing first. */
+const DOWNGRADES_IN_TEN = 5;
 
 export const readWrite: Workload = {
   name: 'read-write',
-  summary: 'readers share and writers exclude; writers read under their lock, readers try to become writers',
+  summary:
+    'readers share and writers exclude; writers read under their lock or go on as readers, readers try to become writers',
   model: { kind: 'read-write' },
   needs: ['shared'],
   defaults: { lock: 'read-write', keys: 2 },
@@ -29,6 +35,12 @@ export const readWrite: Workload = {
           const holding = whilePromised(options, granted, lock, granted);
           const inner = yield { do: 'acquire', key, leaseMs: options.leaseMs, waitMs: 0, mode: other, ...holding };
           if (inner.type === 'ok') {
+            const mayDowngrade = mode === 'write' && lock.features.includes('downgrade');
+            if (mayDowngrade && random.int(1, 10) <= DOWNGRADES_IN_TEN) {
+              yield* release(granted, whilePromised(options, inner, lock, inner));
+              yield* work(options, inner, halfMs);
+              return yield* release(inner);
+            }
             yield* work(options, inner, halfMs);
             yield* release(inner);
           }

@@ -111,7 +111,7 @@ export async function readInput(
   tidy();
   const recorded = await readObservations(join(folder, 'observations.jsonl'));
   const observations = namedByCallers(namedByKeys(recorded, history, config.keys), history);
-  const model = modelOf(history, workloadOf(config)?.model ?? { kind: 'mutex' });
+  const model = modelOfRun(history, config.scenario === undefined ? workloadOf(config)?.model : undefined);
   const playTrouble = config.scenario === undefined ? undefined : readPlayTrouble(folder);
   const outlook = topologies[config.topology]?.outlook?.({
     persistence: config.topologyOptions.persistence,
@@ -127,9 +127,13 @@ export function recordedIn(folder: string): string {
   return recorded;
 }
 
-/** What the lock said of itself is more exact than what the workload takes it for, where both are of one kind. */
-function modelOf(history: History, expected: LockModel): LockModel {
+/**
+ * What the lock said of itself is more exact than what the workload takes it for, where both are of one kind. `asked`: absent of a
+ * play, which takes every lock for a mutex, but one that has readers and writers.
+ */
+export function modelOfRun(history: Pick<History, 'rare'>, asked: LockModel | undefined): LockModel {
   const said = history.rare.find((event) => event.type === 'client-up')?.model;
+  const expected = asked ?? (said?.kind === 'read-write' ? said : { kind: 'mutex' });
   return said?.kind === expected.kind ? said : expected;
 }
 

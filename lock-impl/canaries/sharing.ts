@@ -12,6 +12,14 @@ export const sharingPairs: Record<string, CanaryPair> = {
     mended: 'the same, letting only a reader write who is alone',
     mendedClaims: 'exclusion; two readers that want to upgrade wait for each other',
   },
+  'downgrade-drops-readers': {
+    topologies: ONE_SERVER,
+    forms: readWriteForms,
+    summary: 'a read-write lock whose writer loses what it reads when it stops writing',
+    claims: 'a writer that reads on finds another one at work beside it',
+    mended: 'the same, leaving it what it reads',
+    mendedClaims: 'exclusion; a writer that reads as well goes on reading',
+  },
   'fence-per-client': {
     topologies: ONE_SERVER,
     forms: WITH_EXTEND,

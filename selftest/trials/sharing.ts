@@ -12,6 +12,15 @@ export const sharingTrials: readonly Trial[] = [
     story: 'a reader becomes a writer while others read',
   },
   {
+    canary: 'downgrade-drops-readers',
+    // Among many readers hardly anybody writes.
+    flags: ['--workload', 'read-write', '--clients', '3', '--keys', '1', ...calm],
+    limitMs: 20_000,
+    quickMs: 8_000,
+    caught: { ...overlap, cause: 'released-by-itself' },
+    story: 'a writer stops writing and reads on, and another one writes',
+  },
+  {
     canary: 'fence-per-client',
     flags: ['--workload', 'fenced-resource', '--lease', '1s', ...calm],
     limitMs: 20_000,

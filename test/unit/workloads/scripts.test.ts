@@ -394,6 +394,29 @@ describe('under the lock', () => {
     expect(new Set(asked)).toEqual(new Set(['read 100', 'write 100', 'read 0', 'write 0']));
   });
 
+  test.each([true, false])(
+    'read-write: who stops writing first reads on, if the lock promises that: %s',
+    (promised) => {
+      const lock = promised ? { ...LOCK, features: [...LOCK.features, 'downgrade'] } : LOCK;
+      const writers = new Set<number>();
+      const readsOn: number[] = [];
+      let inner: { hold: number; under: number } | undefined;
+      for (const { instruction, outcome } of lead(workloads['read-write']!, { lock })) {
+        const id = outcome.type === 'ok' ? outcome.id : undefined;
+        if (instruction.do === 'acquire' && id !== undefined) {
+          const under = [...writers].at(-1);
+          if (instruction.mode === 'write') writers.add(id);
+          else if (under !== undefined) inner = { hold: id, under };
+        } else if (instruction.do === 'release') {
+          writers.delete(instruction.hold);
+          if (inner?.hold === instruction.hold) inner = undefined;
+          else if (inner?.under === instruction.hold) readsOn.push(inner.hold);
+        }
+      }
+      expect(readsOn.length > 0).toBe(promised);
+    },
+  );
+
   test('multi takes two different keys, in either order', () => {
     const orders = new Set<string>();
     let first: string | undefined;

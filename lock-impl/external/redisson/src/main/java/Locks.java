@@ -76,7 +76,7 @@ final class Locks implements Library {
           Map.entry("multi", new Variant(of(Locks::multi), ANYWHERE, with("all-nodes"), true, MUTEX, Form.ALL)),
           Map.entry("fair", new Variant(of((clients, key) -> clients.get(0).getFairLock(key)), with(NESTS), FAIR, Form.ALL)),
           Map.entry("fenced", new Variant(Locks::fenced, with("fencing"), Map.of("model", Map.of("kind", "fenced")), Form.ALL)),
-          Map.entry("read-write", new Variant(Locks::readWrite, with("shared"), Map.of("model", Map.of("kind", "read-write")), Form.ALL)),
+          Map.entry("read-write", new Variant(Locks::readWrite, with("shared", "downgrade"), Map.of("model", Map.of("kind", "read-write")), Form.ALL)),
           Map.entry("semaphore", new Variant(Locks::semaphore, FEATURES, permits("never"), List.of())),
           Map.entry("permit-expirable", new Variant(Locks::permitExpirable, FEATURES, permits("lease"), List.of())));
 
@@ -120,8 +120,8 @@ final class Locks implements Library {
     return names;
   }
 
-  private static List<String> with(String feature) {
-    var features = new ArrayList<>(List.of(feature));
+  private static List<String> with(String... more) {
+    var features = new ArrayList<>(List.of(more));
     features.addAll(FEATURES);
     return features;
   }
