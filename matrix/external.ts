@@ -141,6 +141,7 @@ const rows: readonly Cell[] = [
       'the counter of tokens begins anew',
       flags('--workload', 'fenced-resource', '--nemesis', 'amnesia', '--persistence', 'none', ...LONG, ...FEW),
     ],
+    [curator, 'refused', 'what makes a server forget is made for Redis', flags('--nemesis', 'amnesia')],
   ]),
   ...row('node-clock-forward', flags('--nemesis', 'clock:primary', ...LONG), [
     [[...allPlainLocks, ...unowned, fenced], 'exclusion', 'the key expires on the server before its lease is over'],
@@ -158,6 +159,7 @@ const rows: readonly Cell[] = [
       'the key expires on one node, and the others refuse everybody else',
       flags('--nemesis', 'skew-granted', ...LONG),
     ],
+    [curator, 'refused', 'no wall clock of ZooKeeper can be set'],
   ]),
   ...row('eviction', flags('--nemesis', 'evict', '--maxmemory-policy', 'volatile-ttl', ...LONG), [
     [[...allPlainLocks, ...unowned, fenced], 'exclusion', 'a full server throws the lock away'],
@@ -168,12 +170,20 @@ const rows: readonly Cell[] = [
       'one of the three that had granted throws the lock away',
       play('redlock-node-evicts'),
     ],
+    [curator, 'refused', 'ZooKeeper throws nothing away', flags('--nemesis', 'evict')],
   ]),
   ...row('restart-with-every-write-on-disk', flags('--nemesis', 'kill', '--persistence', 'aof-always', ...SHORT), [
     [
       [...allPlainLocks, ...unowned, ...semaphores, fenced, ...quorums, ...patientQuorum],
       'safe',
       'no server forgets a grant, and careful clients stop in time',
+    ],
+    [
+      curator,
+      'safe',
+      'what was granted was on disk before it was answered',
+      // What is held when they die stays held for a whole session after the next election, and they die again before that.
+      flags('--nemesis', 'kill:all', '--hold', '0.1x..0.5x', '--wait', '2s', '--keys', '16'),
     ],
   ]),
   ...row('partition', flags('--nemesis', 'partition', ...SHORT), [

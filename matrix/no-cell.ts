@@ -6,6 +6,9 @@ export function whyNoCell(of: readonly Cell[], lock: string, fault: string, topo
   const its = of.filter((cell) => cell.lock === lock && (topology === undefined || cell.topology === topology));
   if (its.some((cell) => cell.fault === fault)) return 'not run yet';
   if (fault === 'holder-cut-off') return 'never renews by itself';
+  const isOnZookeeper = its.some((cell) => cell.topology === 'zookeeper');
+  if (isOnZookeeper && fault === 'primary-lost-before-replication') return 'no Sentinel';
+  if (isOnZookeeper && fault === 'release-by-an-expired-holder') return 'played on Redis only';
   const isOnIndependentNodes = its.some((cell) => cell.topology === 'redlock');
   if (fault === 'primary-lost-before-replication' && isOnIndependentNodes) return 'no replicas';
   if (fault === 'node-hangs' && !isOnIndependentNodes) return 'one server';

@@ -123,9 +123,16 @@ export const serviceRows: readonly Cell[] = [
       flags('--nemesis', 'kill:primary,partition:primary,pause:primary', ...MANY),
     ],
     [
-      [...elsewhere([postgresRow], 'postgres'), mariadbRow, mysqlRow, mysqlInsert],
+      [...elsewhere([postgresRow], 'postgres'), mariadbRow, mysqlRow],
       'exclusion',
       'the replica that takes over was not told in time',
+    ],
+    [
+      [mysqlInsert],
+      'liveness',
+      'an INSERT or a release that is not answered leaves the row, and nothing ends it',
+      // A lock that is taken for ever is not asked for again with success: there must be others.
+      flags('--nemesis', 'failover', '--keys', '32', ...MANY),
     ],
     [
       elsewhere([postgresRow], 'postgres-sync'),
