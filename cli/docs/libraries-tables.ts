@@ -69,8 +69,7 @@ function npmTable(of: readonly MeasuredCell[]): string {
         const here = Object.entries(locks).flatMap(([lock, call]) => {
           const cell = cells.find((one) => one.lock === lock && one.fault === fault);
           if (!cell) return [];
-          // What of this project is told on the other page, where that has it.
-          const text = cameText(cell, lock === 'redlock' ? 'which-lock.md' : '');
+          const text = cameText(cell, '');
           return [call === '' ? text : `${text} (${call})`];
         });
         return here.length > 0 ? here.join('; ') : whyNoCell(publishedCells, first, fault);
@@ -142,7 +141,7 @@ function versionOf(spec: string): string {
 }
 
 function list(of: readonly MeasuredCell[]): string {
-  const npm = NPM_ROWS.flatMap(([, locks]) => Object.keys(locks)).filter((lock) => lock !== 'redlock');
+  const npm = NPM_ROWS.flatMap(([, locks]) => Object.keys(locks));
   return [['npm', npm] as const, ...languages(of)]
     .flatMap(([language, names]) => {
       const cells = names.flatMap((name) =>

@@ -15,6 +15,19 @@ it('docs/published-libraries.md is what was measured; if not, run: npm run docs'
   expect(librariesPage(page)).toBe(readFileSync(page, 'utf8'));
 });
 
+it.each(['published-libraries.md', 'which-lock.md'])(
+  'every link of a cell of docs/%s leads to a place of its own',
+  (name) => {
+    const page = readFileSync(join(ROOT, 'docs', name), 'utf8');
+    const places = [...page.matchAll(/<a id="([^"]+)"/g)].map(([, place]) => place);
+    expect(new Set(places).size).toBe(places.length);
+    // Those of the text lead to headings.
+    const lines = page.split('\n').filter((line) => line.startsWith('| '));
+    const links = lines.flatMap((line) => [...line.matchAll(/\]\(#([^)]+)\)/g)].map(([, place]) => place!));
+    expect(links.filter((place) => !places.includes(place))).toEqual([]);
+  },
+);
+
 const cell = {
   lock: 'spring/shedlock',
   fault: 'client-paused',
