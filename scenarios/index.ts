@@ -55,6 +55,7 @@ import { redissonPlannedFailover } from './redisson-planned-failover.js';
 import { redissonRedlockNodeForgets } from './redisson-redlock-node-forgets.js';
 import { redissonRenewalEntryLeft } from './redisson-renewal-entry-left.js';
 import { redissonRestartUnderAWaiter } from './redisson-restart-under-a-waiter.js';
+import { redissonSlotOnItsWay } from './redisson-slot-on-its-way.js';
 import { redissonWaitByTheWallClock } from './redisson-wait-by-the-wall-clock.js';
 import { redissonWatchdogByDefault } from './redisson-watchdog-by-default.js';
 import { redissonWatchdogOf100Ms } from './redisson-watchdog-of-100-ms.js';
@@ -165,6 +166,7 @@ const all: readonly Scenario[] = [
   redissonMultiNodeForgets,
   redissonDowngrade,
   redissonNestedWriteAddsUp,
+  redissonSlotOnItsWay,
   redissonPlannedFailover,
   redissonRedlockNodeForgets,
   redissonRestartUnderAWaiter,

@@ -13,6 +13,7 @@ const AT_NIGHT: ReadonlySet<string> = new Set([
   'redisson-multi-lock-in-rounds',
   'redisson-multi-node-forgets',
   'redisson-nested-write-adds-up',
+  'redisson-slot-on-its-way',
   'redisson-renewal-entry-left',
   'redisson-wait-by-the-wall-clock',
   'redisson-watchdog-by-default',
