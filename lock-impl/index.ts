@@ -157,7 +157,7 @@ export const locks: Record<string, BuiltinLock> = {
     forms: WITH_EXTEND,
     summary: 'the Redlock algorithm over N independent masters, with its validity check',
     claims: 'exclusion while a minority of the nodes is down, as long as no node forgets or runs fast; no fencing',
-    topologies: ['redlock'],
+    topologies: ['redlock', 'redlock-sentinel'],
   },
   'redlock-multi': {
     module: './redlock-multi.js',

@@ -23,10 +23,14 @@ export function majority(nodes: number): number {
 }
 
 /** Redlock under a name of its own, with the quorum that it waits for. */
-export function redlockWithQuorum(name: string, quorumOf: (nodes: number) => number): LockDefinition {
+export function redlockWithQuorum(
+  name: string,
+  quorumOf: (nodes: number) => number,
+  topologies = ['redlock'],
+): LockDefinition {
   return defineLock({
     name,
-    topologies: ['redlock'],
+    topologies,
     features: ['extend'],
     async connect(access) {
       const nodes = await access.nodes();
@@ -39,7 +43,7 @@ export function redlockWithQuorum(name: string, quorumOf: (nodes: number) => num
   });
 }
 
-export default redlockWithQuorum('redlock', majority);
+export default redlockWithQuorum('redlock', majority, ['redlock', 'redlock-sentinel']);
 
 interface Target {
   nodes: readonly Redis[];

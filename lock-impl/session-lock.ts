@@ -80,7 +80,7 @@ export function sessionLock({ name, topologies, load, server, connect }: Session
 
 /** Any server, as where clients are balanced over primary and replicas: no server knows of another's locks. */
 export function anyServer({ description, random }: TopologyAccess): Endpoint {
-  const nodes = 'nodes' in description ? description.nodes : [];
+  const nodes = 'nodes' in description && description.kind !== 'redlock-sentinel' ? description.nodes : [];
   return nodes[random.int(0, nodes.length - 1)]!;
 }
 

@@ -67,6 +67,7 @@ import { redlockClocksGoBack } from './redlock-clocks-go-back.js';
 import { redlockCrashedHolderFreesIt } from './redlock-crashed-holder-frees-it.js';
 import { redlockMajorityIsEnough } from './redlock-majority-is-enough.js';
 import { redlockNodeEvicts } from './redlock-node-evicts.js';
+import { redlockNodeFailsOver } from './redlock-node-fails-over.js';
 import { redlockNodeRestartsEmpty } from './redlock-node-restarts-empty.js';
 import { redlockNodeRestartsLateAfterAPowerCut } from './redlock-node-restarts-late-after-a-power-cut.js';
 import { redlockNodeStaysAway } from './redlock-node-stays-away.js';
@@ -135,6 +136,7 @@ const all: readonly Scenario[] = [
   redlockCrashedHolderFreesIt,
   redlockMajorityIsEnough,
   redlockNodeEvicts,
+  redlockNodeFailsOver,
   redlockNodeRestartsEmpty,
   redlockNodeRestartsLateAfterAPowerCut,
   redlockNodeStaysAway,

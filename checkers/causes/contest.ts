@@ -29,6 +29,8 @@ export interface Contest {
   gone: KeyWrite;
   /** What first may have taken the earlier holder's value from the node that had it. */
   tenure: Tenure;
+  /** All that is to be asked of; absent: what was observed of the whole deployment. */
+  around?: Evidence;
   /** What the later one's node did after its primary, if that is how it lost it; all else is then told of the primary. */
   followed?: KeyWrite;
 }
@@ -57,6 +59,7 @@ export function contestsOf(overlap: Overlap, evidence: Evidence): Contest[] {
     const one = contest(party(overlap.first, a), party(overlap.second, b), evidence);
     return isAnothersCopy(one, evidence) ? [] : [one];
   }
+  if (evidence.serversOfVoters) return contestsOfGroups(overlap, evidence, evidence.serversOfVoters);
   const contests: Contest[] = [];
   for (const a of first) {
     const b = second.find((grant) => grant.node === a.node);
@@ -65,7 +68,25 @@ export function contestsOf(overlap: Overlap, evidence: Evidence): Contest[] {
     if (!a.took || !b.took) return [];
     contests.push(contest(party(overlap.first, a), party(overlap.second, b), evidence));
   }
-  return decides(overlap, contests, evidence) ? contests : [];
+  const contested = new Set(contests.map(({ later }) => later.write.node));
+  return decides(overlap, contested, evidence) ? contests : [];
+}
+
+/** Of nodes that replicate: one for each that may have granted both, by whichever of its servers, as if it were alone. */
+function contestsOfGroups(overlap: Overlap, evidence: Evidence, groups: readonly (readonly string[])[]): Contest[] {
+  const contests: Contest[] = [];
+  const contested = new Set<string>();
+  for (const [n, servers] of groups.entries()) {
+    const around = evidence.within(servers);
+    const [a, b] = [overlap.first, overlap.second].map((hold) => around.grantsOf(hold).at(-1));
+    if (!a || !b || a.took === false || b.took === false) continue;
+    if (!a.took || !b.took) return [];
+    const one = contest({ hold: overlap.first, write: a.write }, { hold: overlap.second, write: b.write }, around);
+    if (isAnothersCopy(one, around)) return [];
+    contests.push({ ...one, around });
+    contested.add(evidence.voters[n]!);
+  }
+  return decides(overlap, contested, evidence) ? contests : [];
 }
 
 /**
@@ -84,8 +105,7 @@ function isAnothersCopy({ key, earlier, reached }: Contest, evidence: Evidence):
 }
 
 /** Whether, had these nodes granted only one of the two, the other one would not have had a majority. */
-function decides({ first, second }: Overlap, contests: readonly Contest[], evidence: Evidence): boolean {
-  const contested = new Set(contests.map(({ later }) => later.write.node));
+function decides({ first, second }: Overlap, contested: ReadonlySet<string>, evidence: Evidence): boolean {
   const others = evidence.voters.filter((node) => !contested.has(node));
   return [first, second].some(
     (hold) => others.filter((node) => mayHaveGranted(node, hold, evidence)).length < evidence.majority!,

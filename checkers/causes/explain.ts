@@ -206,8 +206,9 @@ function brokenCause(overlap: Overlap, evidence: Evidence, input: CheckInput): C
   const explanations: Explanation[] = [];
   const beside: Unrenewed[] = [];
   for (const contest of contestsOf(overlap, evidence)) {
-    const explanation = explain(contest, evidence, tried, input);
-    const unrenewed = explanation ? undefined : notRenewedThere(contest, evidence);
+    const around = contest.around ?? evidence;
+    const explanation = explain(contest, around, tried, input);
+    const unrenewed = explanation ? undefined : notRenewedThere(contest, around);
     if (explanation) explanations.push(explanation);
     else if (unrenewed) beside.push(unrenewed);
     else return undefined;

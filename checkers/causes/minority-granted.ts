@@ -5,8 +5,8 @@
  * Counts every node that may have granted (`votes.ts`): one whose answer is not known, one that was not watched meanwhile, one
  * that may have kept what the client had stored before. Not one that was dead, stopped or out of reach for the whole attempt.
  *
- * Excludes permits, readers, a hold that its client stored on enough nodes before the other one was granted, and a
- * client that held the key already, to which it may rightly be granted again with fewer nodes or none.
+ * Excludes nodes that replicate (a node's vote may have come from another server of it), permits, readers, a hold that its
+ * client stored on enough nodes before the other one was granted, and a client that held the key already, to which it may rightly be granted again with fewer nodes or none.
  */
 
 import type { Evidence } from '../../harness/record/facts/evidence.js';
@@ -25,7 +25,7 @@ export function minorityGranted(
   { history, model }: Pick<CheckInput, 'history' | 'model'>,
 ): Cause | undefined {
   const { majority } = evidence;
-  if (majority === undefined || !ONE_OWNER.has(model.kind)) return undefined;
+  if (majority === undefined || evidence.serversOfVoters || !ONE_OWNER.has(model.kind)) return undefined;
   for (const hold of [overlap.first, overlap.second]) {
     if (isNested(history, hold)) continue;
     const voters = evidence.voters.filter((node) => mayHaveGranted(node, hold, evidence));

@@ -137,6 +137,8 @@ class Search {
     const none = new Map<string, Refuted>();
     const nothing = (notJudged: string): NeverStored => ({ holds: none, alike: none, notJudged });
     if (!ONE_OWNER.has(this.input.model.kind)) return nothing('permits and readers are not followed');
+    if (majorityOf(this.input.history)?.servers)
+      return nothing('of independent nodes that replicate it is not followed which server gave a vote');
     if (this.input.observations.commandCount === 0) return nothing('no command of any client was observed');
     const { rest, forms, shownBy, isShown, kinds } = this.sortedOut();
     const unshown = nothing('how this lock stores a grant does not show in the record');

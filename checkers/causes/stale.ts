@@ -63,6 +63,8 @@ function grantedLate(hold: Hold, evidence: Evidence): Cause | undefined {
  */
 function carriedOutLate(hold: Hold, evidence: Evidence): CauseLink[] {
   const { majority = 1, voters } = evidence;
+  // Which server's grant was a node's vote is not followed.
+  if (evidence.serversOfVoters) return [];
   const late = evidence
     .grantsOf(hold)
     .filter(({ took, write }) => took && evidence.isPlaced(write) && write.ranNs - RECKONING_NS > hold.leaseEndNs);
@@ -126,6 +128,7 @@ function clientCutOff(hold: Hold, evidence: Evidence, input: CheckInput): Cause 
  */
 function cutsOff({ client, leaseEndNs }: Hold, dueNs: number, evidence: Evidence): EffectSpan[] {
   const { effects, majority, voters } = evidence;
+  if (evidence.serversOfVoters) return [];
   const inForce = isInForceAt(leaseEndNs);
   const off = effects.on('off-network', client).find(inForce);
   if (off) return [off];

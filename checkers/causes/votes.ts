@@ -20,7 +20,13 @@ import { PARTED_NS } from './own-stores.js';
 /** How far a clock is off is known to some milliseconds. */
 const STEADY_WITHIN_MS = 10;
 
-export function mayHaveGranted(node: string, hold: Hold, evidence: Evidence): boolean {
+/** `voter`: one of `evidence.voters`. Of one that has several servers any may have granted it. */
+export function mayHaveGranted(voter: string, hold: Hold, evidence: Evidence): boolean {
+  const servers = evidence.serversOfVoters?.[evidence.voters.indexOf(voter)] ?? [voter];
+  return servers.some((node) => serverMayHaveGranted(node, hold, evidence));
+}
+
+function serverMayHaveGranted(node: string, hold: Hold, evidence: Evidence): boolean {
   if (whyNoVote(node, hold, evidence)) return false;
   // A node that refused may have been asked again, and that be missing.
   if (!watchedForAttempt(node, hold, evidence)) return true;

@@ -86,6 +86,10 @@ export async function conformCommand(typed: ConformFlags, invocation: Invocation
     throw new UsageError(
       `conform compares with what servers were seen to do, and of ${kind.service} nothing is recorded`,
     );
+  if (kind.quorum === 'majority' && kind.replicated)
+    throw new UsageError(
+      `conform does not follow which server of a node gave its vote: name another topology than ${topology}`,
+    );
   const machine = await probeMachine(askMachine(flags, cwd), say);
   const again = [...namingMachine(flags, cwd), ...ignoringConfig(cwd)];
   const request = requestOf(lock, { topology, asked: flags.topology, persistence: flags.persistence }, again, cwd);

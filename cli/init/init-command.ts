@@ -31,7 +31,8 @@ export interface InitFlags {
 /** Of the parts in C that this machine takes. */
 const PLATFORM = `${process.platform}-${process.arch}`;
 const CLIENT_MAIN = fileURLToPath(new URL('../../harness/client/main.js', import.meta.url));
-const TOPOLOGIES = topologiesOfService('redis');
+/** An adapter for `redlock` is one for it, too. */
+const TOPOLOGIES = topologiesOfService('redis').filter((name) => name !== 'redlock-sentinel');
 
 export function addInitFlags(command: Command): Command {
   return command

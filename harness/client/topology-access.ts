@@ -81,8 +81,8 @@ export function topologyAccess(
 
   /** The one logical server, or why `what` has no meaning here. */
   const oneServer = (what: string): OneServer => {
-    if (description.kind === 'redlock')
-      throw new Error(`${what} has no meaning on redlock, whose nodes are independent: use nodes()`);
+    if (description.kind === 'redlock' || description.kind === 'redlock-sentinel')
+      throw new Error(`${what} has no meaning on ${description.kind}, whose nodes are independent: use nodes()`);
     if ('nodes' in description && description.kind !== 'cluster')
       throw new Error(`${what} has no meaning on ${description.kind}: connect to description.nodes`);
     return description;
@@ -107,16 +107,20 @@ export function topologyAccess(
 
   const openAll = async (): Promise<Redis[]> => {
     if (description.kind === 'single') return [await access.redis()];
-    if (description.kind !== 'redlock') {
+    if (description.kind !== 'redlock' && description.kind !== 'redlock-sentinel') {
       throw new Error(`nodes() has no meaning on ${description.kind}, which is one logical server: use redis()`);
     }
-    const all = description.nodes.map((node) => open(node.name, endpointOptions(node, description)));
+    const all =
+      description.kind === 'redlock'
+        ? description.nodes.map((node) => open(node.name, endpointOptions(node, description)))
+        : description.nodes.map((node) =>
+            open(node.masterName, sentinelOptions({ ...description, ...node }, options.commandTimeoutMs)),
+          );
+    const names = description.nodes.map((node) => ('host' in node ? where(node) : node.masterName));
     const majority = Math.floor(all.length / 2) + 1;
     const enough = await majorityReady(all, majority);
     if (enough) return all.map((one) => one.client);
-    const missing = all.flatMap((one, i) =>
-      one.client.status === 'ready' ? [] : [`${where(description.nodes[i]!)} (${one.lastError})`],
-    );
+    const missing = all.flatMap((one, i) => (one.client.status === 'ready' ? [] : [`${names[i]} (${one.lastError})`]));
     for (const one of all) one.client.disconnect();
     throw new UnreachableError(
       `no majority of the ${all.length} nodes was ready within ${READY_WITHIN_MS} ms; missing: ${missing.join(', ')}`,
@@ -169,7 +173,7 @@ export function topologyAccess(
 }
 
 /** What clients take for one logical server. */
-type OneServer = Exclude<TopologyDescription, { kind: 'redlock' | OtherService }>;
+type OneServer = Exclude<TopologyDescription, { kind: 'redlock' | 'redlock-sentinel' | OtherService }>;
 
 function notReady(description: OneServer, lastError: string): UnreachableError {
   return new UnreachableError(`${inWords(description)} was not ready within ${READY_WITHIN_MS} ms: ${lastError}`);
@@ -249,12 +253,15 @@ function endpointOptions(endpoint: Endpoint, description: TopologyDescription): 
 }
 
 /** What every server asks for. */
-function accessOptions({ password, tls }: TopologyDescription): Pick<RedisOptions, 'password' | 'tls'> {
+function accessOptions({
+  password,
+  tls,
+}: Pick<TopologyDescription, 'password' | 'tls'>): Pick<RedisOptions, 'password' | 'tls'> {
   return { ...(password && { password }), ...(tls && { tls: { ca: tls.ca } }) };
 }
 
 function sentinelOptions(
-  description: Extract<TopologyDescription, { kind: 'sentinel' }>,
+  description: Pick<TopologyDescription, 'password' | 'tls'> & { masterName: string; sentinels: readonly Endpoint[] },
   commandTimeoutMs: number,
 ): RedisOptions {
   return {

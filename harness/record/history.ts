@@ -225,7 +225,8 @@ const bounds: Fields = { sinceNs: optional(stamp), untilNs: optional(stamp) };
 
 const effect: Check = (value) => kindProblem(value, effectFields, bounds);
 
-const quorum: Check = (value) => kindProblem(value, { primary: {}, majority: { nodes: names, majority: whole } }, {});
+const ofMajority: Fields = { nodes: names, majority: whole, servers: optional(listOf(names)) };
+const quorum: Check = (value) => kindProblem(value, { primary: {}, majority: ofMajority }, {});
 
 /** What is wrong with an object whose fields depend on its `kind`. */
 function kindProblem(value: unknown, kinds: Record<string, Fields>, everyKind: Fields): string | undefined {

@@ -25,6 +25,12 @@ export const independentOutlook: Outlook = () =>
     'A lock there can be safe only if a node that forgot stays away for a lease, and no clock that it needs jumps.',
   );
 
+/** Such nodes, each of which is replaced by its replica. */
+export const replicatedNodesOutlook: Outlook = () =>
+  limit(
+    'No lock there is safe in every failover: a node that is replaced forgets what it granted last, and a bare majority has no vote to spare.',
+  );
+
 /** Servers that agree by majority. */
 export const agreedOutlook: Outlook = () =>
   promise('A grant is answered once a majority has it, and whoever leads next has it, too.');

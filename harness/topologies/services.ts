@@ -8,6 +8,7 @@ import { mongodb } from './mongodb/mongodb.js';
 import { mariadb } from './mysql/mariadb.js';
 import { mysql } from './mysql/mysql.js';
 import { postgres } from './postgres/postgres.js';
+import { redlockSentinel } from './redlock-sentinel.js';
 import { replica } from './replica.js';
 import { sentinel } from './sentinel.js';
 import { zookeeper } from './zookeeper/zookeeper.js';
@@ -16,7 +17,7 @@ import { zookeeper } from './zookeeper/zookeeper.js';
 const redis: Service = {
   name: 'redis',
   title: 'Redis',
-  topologies: { single, replica, sentinel, cluster, redlock },
+  topologies: { single, replica, sentinel, cluster, redlock, 'redlock-sentinel': redlockSentinel },
   find: findRedis,
   findHere: findRedisHere,
   // Whoever names an image for Redis means the server in it, and no other.

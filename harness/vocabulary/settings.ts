@@ -19,6 +19,7 @@ export interface Settings {
     | 'sentinel'
     | 'cluster'
     | 'redlock'
+    | 'redlock-sentinel'
     | 'quorum'
     | 'primary-replica'
     | 'primary-replica-sync';

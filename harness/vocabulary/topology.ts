@@ -118,6 +118,8 @@ export type TopologyDescription = (
   /** Any of `nodes` tells a Cluster client the rest. */
   | { kind: 'cluster'; nodes: Endpoint[] }
   | { kind: 'redlock'; nodes: Endpoint[] }
+  /** Of each node: its Sentinels, and what they call it. */
+  | { kind: 'redlock-sentinel'; nodes: { masterName: string; sentinels: Endpoint[] }[] }
   /** Of another service: where clients find it, and all of its servers; who logs in as whom (`password` says by which). */
   | { kind: OtherService; nodes: Endpoint[]; primary?: Endpoint; user?: string }
 ) & {
@@ -145,8 +147,11 @@ export interface Setting {
 export type Quorum =
   /** One server answers for a key at a time. Those that replicate from it may take its place. */
   | { kind: 'primary' }
-  /** Nodes that know nothing of each other: a lock is held by a client that `majority` of `nodes` granted it, if it does not need all. */
-  | { kind: 'majority'; nodes: string[]; majority: number };
+  /**
+   * Nodes that know nothing of each other: a lock is held by a client that `majority` of `nodes` granted it, if it does not need all.
+   * `servers`: of each of `nodes`, in their order, the servers of which one is primary; absent: a node is a server.
+   */
+  | { kind: 'majority'; nodes: string[]; majority: number; servers?: string[][] };
 
 /** The primary itself (`FAILOVER TO`), a Sentinel (`SENTINEL FAILOVER`), or the replica (`CLUSTER FAILOVER`). */
 export type PlannedFailover = 'primary' | 'sentinel' | 'replica';

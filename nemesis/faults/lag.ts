@@ -1,6 +1,6 @@
 /** Replicas cut from their primary, both ways; clients and Sentinels reach everybody, so nothing fails over. */
 import type { PlanStep } from '../../harness/vocabulary/faults.js';
-import type { ServerNode, Shard } from '../../harness/vocabulary/topology.js';
+import type { Shard } from '../../harness/vocabulary/topology.js';
 import { Refusal, words } from '../levers/basics.js';
 import { bothWays } from '../levers/network.js';
 import type { NemesisContext, NemesisFault } from '../striking/context.js';
@@ -23,9 +23,7 @@ export const lag: NemesisFault = {
   unfit: ({ name, replicated }) => (replicated ? undefined : `nothing replicates on ${name}`),
   shape: () => ({ lane: 'servers', forMs: { min: 1_500, max: 4_000 }, leastMs: 500, settleMs: 1_500 }),
   async strike(step, context) {
-    const shard = await findShard(context);
-    const { primary } = shard;
-    const replicas = await replicasOf(step, shard, context);
+    const { primary, replicas } = await laggingOf(step, context);
     if (replicas.length === 0) throw new Refusal(`${primary.name} has no other node that could lag`);
     const pairs = bothWays(
       [primary.host],
@@ -45,12 +43,17 @@ export const lag: NemesisFault = {
   },
 };
 
-/** `replica` means every replica here: one that still follows could be promoted with everything in it. */
-async function replicasOf(step: PlanStep, shard: Shard, context: NemesisContext): Promise<readonly ServerNode[]> {
-  if (step.target === 'replica') return shard.replicas;
+/**
+ * Who is to lag, and behind whom. `replica` means every replica here: one that still follows could be promoted with everything in it.
+ * Nodes that are named are of the shard of the first of them.
+ */
+async function laggingOf(step: PlanStep, context: NemesisContext): Promise<Pick<Shard, 'primary' | 'replicas'>> {
+  if (step.target === 'replica') return findShard(context);
   const struck = await resolveTarget(step, context);
   const nodes = struck.filter(isNode).map(({ node }) => node);
+  const shards = await context.topology.shards();
+  const shard = shards.find(({ replicas }) => replicas.includes(nodes[0]!)) ?? (await findShard(context));
   const wrong = struck.filter((one) => !isNode(one) || !shard.replicas.includes(one.node));
   if (wrong.length > 0) throw new Refusal(`not a replica of ${shard.primary.name} now: ${words(namesOf(wrong))}`);
-  return nodes;
+  return { primary: shard.primary, replicas: nodes };
 }

@@ -34,10 +34,13 @@ const PLANNED_BY: Readonly<Record<PlannedFailover, string>> = {
 
 /** Why a failover that is asked of `who` makes no sense on a topology, or undefined. */
 export function unfitUnless(who: PlannedFailover): NemesisFault['unfit'] {
-  return ({ name, service, plannedFailover }) => {
+  return ({ name, service, plannedFailover, replicated }) => {
     if (plannedFailover === who) return undefined;
     if (service !== 'redis') return `it is asked of Redis and Valkey by their own commands, and ${name} is neither`;
-    if (plannedFailover === undefined) return `${name} has nothing that could replace a node`;
+    if (plannedFailover === undefined)
+      return replicated
+        ? `which node of ${name} is to be failed over has to be asked of the Sentinels of that node`
+        : `${name} has nothing that could replace a node`;
     return `on ${name} a failover is planned by ${PLANNED_BY[plannedFailover]}`;
   };
 }

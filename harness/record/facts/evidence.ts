@@ -66,6 +66,8 @@ export class Evidence {
   readonly majority: number | undefined;
   /** Those nodes, also where nothing of them was observed; empty where there are none. */
   readonly voters: readonly string[];
+  /** Of each of them that replicates its servers, in the order of `voters`; absent: each is a server. */
+  readonly serversOfVoters: readonly (readonly string[])[] | undefined;
   /** When the harness first asked a client for anything, ns since the epoch; Infinity: never. */
   readonly firstAskedNs: number;
   private readonly recordedUntilNs: number;
@@ -104,6 +106,16 @@ export class Evidence {
     const quorum = majorityOf(history);
     this.majority = quorum?.majority;
     this.voters = quorum?.nodes ?? [];
+    this.serversOfVoters = quorum?.servers;
+  }
+
+  /** The same of these servers alone, as of a deployment that has no others: one logical server, of which one is primary. */
+  within(servers: readonly string[]): Evidence {
+    const alone = { nodes: this.nodes.filter((node) => servers.includes(node)), majority: undefined, voters: [] };
+    return Object.assign(Object.create(Evidence.prototype), this, alone, {
+      serversOfVoters: undefined,
+      grants: new Map<Hold, Grant[]>(),
+    });
   }
 
   private readCommands(observations: CheckInput['observations'], keys: ReadonlySet<string>, covers: string[]): void {

@@ -59,6 +59,12 @@ export const topologySchema = describes<TopologyDescription>()(
     z.object({ kind: z.literal('cluster'), nodes: z.array(endpoint), password, tls }),
     z.object({ kind: z.literal('redlock'), nodes: z.array(endpoint), password, tls }),
     z.object({
+      kind: z.literal('redlock-sentinel'),
+      nodes: z.array(z.object({ masterName: z.string(), sentinels: z.array(endpoint) })),
+      password,
+      tls,
+    }),
+    z.object({
       kind: z.enum(OTHER_SERVICES),
       nodes: z.array(endpoint),
       primary: endpoint.optional(),

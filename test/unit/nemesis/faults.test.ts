@@ -839,6 +839,19 @@ describe('lag', () => {
     expect(await w.inForce()).toEqual([]);
     await expect(strike(w, 'lag', { names: ['r1'] })).rejects.toMatchObject({ refused: true });
   });
+
+  it.each([1, 2, 3, 4])('cuts a replica that is named from its own primary, of several (seed %i)', async (seed) => {
+    const w = world('sentinel', { nodes: 4, seed });
+    const pair = (primary: string, replica: string) => ({
+      primary: w.node(primary),
+      replicas: [w.node(replica)],
+      serves: () => true,
+    });
+    w.topology.shards = async () => [pair('r1', 'r2'), pair('r3', 'r4')];
+    await strike(w, 'lag', { names: ['r4'] });
+    expect(cuts(w)).toEqual(['r3>r4', 'r4>r3']);
+    await expect(strike(w, 'lag', { names: ['r2', 'r4'] })).rejects.toMatchObject({ refused: true });
+  });
 });
 
 describe('failover', () => {

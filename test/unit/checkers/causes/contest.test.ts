@@ -1,6 +1,7 @@
 /** Who was granted first, which copy of a grant is that grant's, and who took it anew: each with a story in which it decides. */
 import { describe, expect, it } from 'vitest';
 import { mutualExclusion } from '../../../../checkers/exclusion/mutual-exclusion.js';
+import { neverGrantedHolds } from '../../../../checkers/exclusion/never-granted.js';
 import { EPOCH_WALL_MS, KEY, Story } from '../build.js';
 import { causeNames, FIRST_TAKE, grantedByR1, overwrites, SECOND_TAKE, twoGrants } from './two-grants.js';
 
@@ -212,5 +213,39 @@ describe('a write that finds the holder’s key', () => {
         .command(at, 'r1', 'lua', ['hset', KEY, 'same', '1'])
         .command(at, 'r1', 'lua', ['pexpire', KEY, '5000']);
     expect(causeNames(story)).toEqual(['shared-owner']);
+  });
+});
+
+describe('of independent nodes that replicate', () => {
+  const NODES = ['r1', 'r2', 'r3'];
+  const quorum = () => ({ nodes: NODES, majority: 2, servers: NODES.map((node) => [node, `${node}b`]) });
+  /** c1 is granted by r1 and r2; r2b takes the place of r2, and grants c2 with r3. `lost`: r2b never had the write. */
+  const failedOver = (lost: boolean) => {
+    const story = twoGrants().deployed({ kind: 'majority', ...quorum() });
+    for (const node of NODES)
+      story.watch(0, node).sample(0.5, node).watch(0, `${node}b`).sample(0.5, `${node}b`, REPLICA);
+    for (const node of ['r1', 'r2']) story.take(FIRST_TAKE, node, 'c1');
+    if (!lost) story.command(FIRST_TAKE + 0.001, 'r2b', 'link', copyOf('value-of-c1'));
+    story.looks(FIRST_TAKE + 0.1, 2, 'r2b', lost ? REPLICA : { ...REPLICA, owner: 'value-of-c1', pttlMs: 3_000 });
+    story.looks(2.1, SECOND_TAKE - 0.05, 'r2b', lost ? {} : { owner: 'value-of-c1', pttlMs: 2_000 });
+    for (const node of ['r2b', 'r3']) story.take(SECOND_TAKE, node, 'c2');
+    return story;
+  };
+
+  it('a vote that a failover lost is explained as where there is one such node', () => {
+    const { violations } = mutualExclusion.check(failedOver(true).input());
+    expect(violations.map(({ cause }) => cause.name)).toEqual(['failover-lost-write']);
+    expect(violations[0]!.cause.sentence).toContain('r2b replaced r2 as primary without');
+  });
+
+  it('is not explained by it where the replica had the write; nor by too few votes, of which other servers may have given one', () => {
+    expect(causeNames(failedOver(false))).toEqual(['unexplained']);
+  });
+
+  it('is not told to have been granted by nobody', () => {
+    expect(neverGrantedHolds.check(failedOver(true).input())).toMatchObject({
+      verdict: 'valid',
+      notJudged: expect.stringContaining('nodes that replicate'),
+    });
   });
 });

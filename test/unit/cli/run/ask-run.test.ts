@@ -183,7 +183,7 @@ describe('what is asked for', () => {
     [['--workload', 'nothing'], 'no workload "nothing"'],
     [['--time-limit', '1s'], '--time-limit must be at least'],
     [['--plan', 'plan.json', '--nemesis', 'kill'], 'leave out --nemesis'],
-    [['--nodes', '3'], '--nodes is for the redlock topology'],
+    [['--nodes', '3'], '--nodes is for the redlock or redlock-sentinel topology'],
     [['--min-replicas-to-write', '1'], 'has no replicas'],
     [['--lock', 'redlock'], 'makes no sense on topology single'],
     [['--resource', 'checking'], '--resource is for workloads'],
