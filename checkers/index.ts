@@ -23,6 +23,7 @@ import type { ClientHabit } from '../harness/vocabulary/workload.js';
 import { blameFor } from './causes/blame.js';
 import { causePhrase } from './causes/descriptions.js';
 import { NO_CHAIN } from './causes/unexplained.js';
+import { countedLatches } from './exclusion/latch.js';
 import { mutualExclusion, PROCEDURE } from './exclusion/mutual-exclusion.js';
 import { neverGrantedHolds } from './exclusion/never-granted.js';
 import { ownership } from './exclusion/ownership.js';
@@ -71,6 +72,7 @@ export const checkers: readonly Checker[] = [
   staleWrites,
   fifo,
   permits,
+  countedLatches,
   vacuity,
   availability,
   latency,

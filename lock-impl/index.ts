@@ -237,6 +237,15 @@ export const locks: Record<string, BuiltinLock> = {
     claims: 'never more than two hold while the clocks agree; a crashed permit returns after its lease',
     topologies: ONE_SERVER,
   },
+  latch: {
+    module: './latch.js',
+    family: 'permits',
+    forms: ['countDown()', 'await(wait)'],
+    summary: 'no lock: a count-down latch of three clients, for the workload latch',
+    claims: 'nobody passes before all three have counted; a counter that dies leaves everybody waiting',
+    topologies: ONE_SERVER,
+    lacks: ['expiry', 'ownership'],
+  },
   ...publishedLocks,
   ...canaries,
 };

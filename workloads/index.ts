@@ -6,6 +6,7 @@ import { counter } from './counter.js';
 import { crash } from './crash.js';
 import { fair } from './fair.js';
 import { fencedResource } from './fenced-resource.js';
+import { latch } from './latch.js';
 import { lateRelease } from './late-release.js';
 import { multi } from './multi.js';
 import { mutex } from './mutex.js';
@@ -32,6 +33,7 @@ const all = [
   lateRelease,
   callers,
   cancel,
+  latch,
 ];
 
 export const workloads: Record<string, Workload> = Object.fromEntries(all.map((workload) => [workload.name, workload]));

@@ -30,7 +30,7 @@ export class UnfitLockError extends Error {
 }
 
 /** Models that ask more than exclusion: a lock that does not say them is wrong by them from the first grant on. */
-const ONLY_OF_THEIRS: ReadonlySet<string> = new Set(['fair', 'semaphore']);
+const ONLY_OF_THEIRS: ReadonlySet<string> = new Set(['fair', 'semaphore', 'latch']);
 
 export class Scheduler {
   /** At which steps operations are to stop their process. */
@@ -77,6 +77,8 @@ export class Scheduler {
         `lock "${first.lock}" lets ${promised.permits} clients hold at once, and this workload expects one: every run would accuse it`,
       );
     }
+    if (promised?.kind === 'latch' && expected?.kind !== 'latch')
+      throw new UnfitLockError(`"${first.lock}" is a latch, which excludes no client: it is for --workload latch`);
     if (expected && ONLY_OF_THEIRS.has(expected.kind) && promised?.kind !== expected.kind) {
       throw new UnfitLockError(
         `this workload is for locks whose model is "${expected.kind}", and "${first.lock}" says ${promised ? `"${promised.kind}"` : 'none'}: if it promises that, its definition has model: { kind: '${expected.kind}', … }`,

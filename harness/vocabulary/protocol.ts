@@ -11,7 +11,12 @@ export type LockModel =
   /** A mutex whose grants carry rising tokens. */
   | { kind: 'fenced' }
   /** A mutex that is granted in the order in which clients were queued. */
-  | { kind: 'fair' };
+  | { kind: 'fair' }
+  /**
+   * No lock: a latch that `count` clients count down once each, and that lets nobody pass before. To acquire it to write is to be one of
+   * them, to release that is to count; to acquire it to read is to wait until it opens.
+   */
+  | { kind: 'latch'; count: number };
 
 /**
  * When something that a client keeps on the servers ends by itself, if nothing more is heard of the client: after so many

@@ -68,6 +68,14 @@ export const sharingPairs: Record<string, CanaryPair> = {
     mended: 'the same, each reader with a name and a lease of its own',
     mendedClaims: 'exclusion',
   },
+  'latch-expires': {
+    topologies: ONE_SERVER,
+    forms: ['countDown()', 'await(wait)'],
+    summary: 'a count-down latch whose count has an expiry',
+    claims: 'when the time is over everybody passes, though some have not counted',
+    mended: 'the same, without the expiry',
+    mendedClaims: 'nobody passes before all have counted; a counter that dies leaves everybody waiting',
+  },
   'return-sent-again': {
     topologies: ONE_SERVER,
     forms: ONE_TRY,

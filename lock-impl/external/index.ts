@@ -211,6 +211,11 @@ export const externalLocks: Record<string, ExternalLock> = {
     'RSemaphore with two permits, tryAcquire(wait)',
     'never more than two at once; permits have no owners, and that of a client that dies is lost for ever',
   ),
+  'redisson/latch': redissonLock(
+    'latch',
+    'RCountDownLatch of three, countDown() and await(wait)',
+    'no lock: nobody passes before all three have counted; a counter that dies leaves everybody waiting',
+  ),
   'redisson/permit-expirable': redissonLock(
     'permit-expirable',
     'RPermitExpirableSemaphore with two permits, tryAcquire(wait, lease)',

@@ -69,6 +69,14 @@ export const sharingTrials: readonly Trial[] = [
     story: 'the number of readers expires with the lease of the first',
   },
   {
+    canary: 'latch-expires',
+    flags: ['--workload', 'latch', '--lease', '2s', '--hold', '0.01x..0.1x', ...calm],
+    limitMs: 12000,
+    quickMs: 6000,
+    caught: { checker: 'latch', class: 'exclusion', kind: 'passed-early' },
+    story: 'a counter is still at work when the count expires, and the others pass',
+  },
+  {
     canary: 'return-sent-again',
     // Holders are struck, which hold for long enough to be met while they do: the next answer to one is that to its return. Of a
     // grant whose answer is lost the permit is gone for ever, and a key that loses two shows nothing any more.

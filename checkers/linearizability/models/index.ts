@@ -4,7 +4,8 @@ import type { Model } from '../types.js';
 import { fairModel, fencedModel, mutexModel } from './mutex.js';
 import { readWriteModel, reentrantModel, semaphoreModel } from './shared.js';
 
-type Kind = LockModel['kind'];
+/** A latch is no lock. */
+type Kind = Exclude<LockModel['kind'], 'latch'>;
 
 // biome-ignore lint/suspicious/noExplicitAny: each model has a state of its own, which is its own business.
 type AnyModel = Model<any>;
@@ -19,5 +20,6 @@ export const models: { readonly [K in Kind]: (model: Extract<LockModel, { kind: 
 };
 
 export function modelOf(model: LockModel): Model<unknown> {
+  if (model.kind === 'latch') throw new Error('a latch has no holders');
   return (models[model.kind] as (model: LockModel) => Model<unknown>)(model);
 }

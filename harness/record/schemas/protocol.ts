@@ -188,6 +188,7 @@ export const lockModelSchema = describes<LockModel>()(
     z.object({ kind: z.literal('semaphore'), permits: count }),
     z.object({ kind: z.literal('fenced') }),
     z.object({ kind: z.literal('fair') }),
+    z.object({ kind: z.literal('latch'), count }),
   ]),
 );
 

@@ -29,7 +29,11 @@ const workloadFor = (name: string) => {
   return name in FOR_ITS_KIND ? ['--workload', FOR_ITS_KIND[name]!] : [];
 };
 /** What of Redisson only these workloads ask of it: its order, and nested grants. */
-const FOR_ITS_KIND: Readonly<Record<string, string>> = { 'redisson/fair': 'fair', 'redisson/watchdog': 'reentrant' };
+const FOR_ITS_KIND: Readonly<Record<string, string>> = {
+  'redisson/fair': 'fair',
+  'redisson/latch': 'latch',
+  'redisson/watchdog': 'reentrant',
+};
 const folderOf = (name: string) => name.split('/')[0];
 
 /** Versions of which results are published, beside the default one: the first is tried always, the others at night. */

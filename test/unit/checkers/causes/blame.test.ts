@@ -390,6 +390,8 @@ describe('a kind of finding that is the mistake of the lock', () => {
       'fifo-inversion: servers kept all, by steady clocks, since its evidence',
       'lawful-holder-refused: servers kept all, by steady clocks',
       'left-behind: always',
+      'not-opened: servers kept all, by steady clocks',
+      'passed-early: servers kept all, by steady clocks',
       'permit-leak: servers kept all, by steady clocks',
       'revived: servers kept all, since its last hold',
       'silent-release: servers kept all, since its last hold',

@@ -8,6 +8,7 @@ import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import org.redisson.Redisson;
+import org.redisson.api.RCountDownLatch;
 import org.redisson.api.RLock;
 import org.redisson.api.RPermitExpirableSemaphore;
 import org.redisson.api.RReadWriteLock;
@@ -62,6 +63,7 @@ final class Locks implements Library {
   private static final List<String> MULTI = List.of("", ":b", ":c");
 
   private static final int PERMITS = 2;
+  private static final int COUNTERS = 3;
 
   private static final Map<String, Variant> ALL =
       Map.ofEntries(
@@ -77,6 +79,7 @@ final class Locks implements Library {
           Map.entry("fair", new Variant(of((clients, key) -> clients.get(0).getFairLock(key)), with(NESTS), FAIR, Form.ALL)),
           Map.entry("fenced", new Variant(Locks::fenced, with("fencing"), Map.of("model", Map.of("kind", "fenced")), Form.ALL)),
           Map.entry("read-write", new Variant(Locks::readWrite, with("shared", "downgrade"), Map.of("model", Map.of("kind", "read-write")), Form.ALL)),
+          Map.entry("latch", new Variant(Locks::latch, with("shared"), Map.of("model", Map.of("kind", "latch", "count", COUNTERS)), List.of())),
           Map.entry("semaphore", new Variant(Locks::semaphore, FEATURES, permits("never"), List.of())),
           Map.entry("permit-expirable", new Variant(Locks::permitExpirable, FEATURES, permits("lease"), List.of())));
 
@@ -369,6 +372,20 @@ final class Locks implements Library {
     return new Granted(
         () -> {
           semaphore.release();
+          return true;
+        },
+        null);
+  }
+
+  /** To write is to be one of those who count it down, when it is given back; to read is to wait until it opens. */
+  private static Granted latch(
+      List<RedissonClient> clients, String key, boolean read, Form none, long waitMs, long leaseMs) throws InterruptedException {
+    RCountDownLatch latch = clients.get(0).getCountDownLatch(key);
+    if (read) return latch.await(waitMs, TimeUnit.MILLISECONDS) ? new Granted(() -> true, null) : null;
+    latch.trySetCount(COUNTERS);
+    return new Granted(
+        () -> {
+          latch.countDown();
           return true;
         },
         null);
