@@ -23,11 +23,13 @@ function named(command: string): [name: string, isThere: boolean][] {
   if (verb === 'selftest')
     return words[1]!.split(',').map((name) => [name, trials.some(({ canary }) => canary === name)]);
   const after = (flag: string) => (words.includes(flag) ? words[words.indexOf(flag) + 1] : undefined);
-  const [fault, lock] = [after('--faults')!, after('--locks')];
-  return (lock?.split(',') ?? [undefined]).map((one) => {
-    const isCell = cells.some((cell) => cell.fault === fault && (one === undefined || cell.lock === one));
-    return [`${fault} of ${one ?? 'any'}`, verb === 'matrix' && isCell];
-  });
+  const [faults, locks] = [after('--faults')!, after('--locks')];
+  return faults.split(',').flatMap((fault) =>
+    (locks?.split(',') ?? [undefined]).map((lock): [string, boolean] => {
+      const isCell = cells.some((cell) => cell.fault === fault && (lock === undefined || cell.lock === lock));
+      return [`${fault} of ${lock ?? 'any'}`, verb === 'matrix' && isCell];
+    }),
+  );
 }
 
 describe('the page on what articles say', () => {
