@@ -237,8 +237,10 @@ function choose({ locks, services, faults, topologies, shard: part }: MatrixFlag
     const wanted = names.split(',');
     const known = [...new Set(all.map(of))];
     const unknown = wanted.find((name) => !known.includes(name));
-    if (unknown !== undefined)
-      throw new UsageError(`the matrix has no ${what} "${unknown}"; ${insteadOf(unknown, known)}`);
+    if (unknown !== undefined) {
+      const names = what === 'lock' ? [...known, ...Object.keys(GROUPS)] : known;
+      throw new UsageError(`the matrix has no ${what} "${unknown}"; ${insteadOf(unknown, names)}`);
+    }
     return (cell: Cell) => wanted.includes(of(cell));
   };
   const named = group ? undefined : locks;

@@ -11,7 +11,7 @@ import {
   serviceOfCell,
   strikesOf,
 } from '../../../cli/batches/matrix-cells.js';
-import { runCells, variantsAmong } from '../../../cli/batches/matrix-command.js';
+import { type MatrixFlags, matrixCommand, runCells, variantsAmong } from '../../../cli/batches/matrix-command.js';
 import { cellsOfFolder } from '../../../cli/batches/matrix-file.js';
 import { matrixSheet, matrixSummary } from '../../../cli/batches/matrix-sheet.js';
 import { mergeBatches } from '../../../cli/batches/merge-batches.js';
@@ -102,6 +102,13 @@ test('a lock in a version or a form that the matrix does not have has the cells 
   expect(variantsAmong('set-nx-px')).toEqual([]);
   expect(variantsAmong(undefined)).toEqual([]);
   expect(() => variantsAmong('redisson/rlock:lok')).toThrow('no form "lok"');
+});
+
+test('a lock that is mistyped is told by the nearest name, also of those that stand for many', async () => {
+  const asked = (locks: string) =>
+    matrixCommand({ timeLimit: 20_000, locks } as MatrixFlags, { cwd: PROJECT, keep: () => Promise.reject() });
+  await expect(asked('publishd')).rejects.toThrow('the matrix has no lock "publishd"; did you mean published?');
+  await expect(asked('set-nx-pxx')).rejects.toThrow('did you mean set-nx-px?');
 });
 
 const cell: Cell = {
