@@ -1,7 +1,17 @@
 import { expect, it } from 'vitest';
 import { permits } from '../../../../checkers/exclusion/permits.js';
 import type { LockModel } from '../../../../harness/vocabulary/protocol.js';
-import { acquire, checkInput, clientDown, clientUpWithoutLeases, KEY, ns, release, type Told } from '../literal.js';
+import {
+  acquire,
+  checkInput,
+  clientDown,
+  clientUpWithoutLeases,
+  fault,
+  KEY,
+  ns,
+  release,
+  type Told,
+} from '../literal.js';
 
 const TWO: LockModel = { kind: 'semaphore', permits: 2 };
 const judged = (told: (Told | Told[])[], model: LockModel = TWO) => permits.check(checkInput(told.flat(), model));
@@ -139,4 +149,57 @@ it('cannot tell where no client tried to take them all, where the lock had not r
   });
   expect(judged(leaked)).toMatchObject({ verdict: 'unknown', notes: [expect.stringMatching(/no record/)] });
   expect(judged([...leaked, recovered(5)], { kind: 'mutex' }).verdict).toBe('unknown');
+});
+
+it('permits that were all held before the recovery, and not after it, show nothing of the recovery', () => {
+  const before = ['c1', 'c2'].flatMap((client) => [
+    acquire(client, 1, { at: 1 }),
+    release(client, 2, { at: 2, hold: 1 }),
+  ]);
+  expect(judged([...before, recovered(5)])).toMatchObject({
+    verdict: 'unknown',
+    notes: [expect.stringMatching(/^no try was made/)],
+  });
+  // And do not excuse what is refused after it.
+  expect(judged([...before, recovered(5), refused('c3', 1, 9)]).verdict).toBe('invalid');
+});
+
+it('names only who never gave back a permit of that semaphore by then', () => {
+  const gaveBack = [acquire('c4', 1, { at: 1 }), release('c4', 2, { at: 2, hold: 1 }), clientDown('c4', 3)];
+  const elsewhere = [acquire('c5', 1, { at: 1, key: 'lock:1' }), clientDown('c5', 2)];
+  const later = [acquire('c6', 1, { at: 20 }), clientDown('c6', 21)];
+  const [first] = judged([
+    ...died,
+    ...gaveBack,
+    ...elsewhere,
+    recovered(12),
+    refused('c3', 1, 15),
+    ...later,
+  ]).violations;
+  expect(first).toMatchObject({ key: KEY, holds: [{ client: 'c1' }] });
+  expect(first!.holds).toHaveLength(1);
+  expect(first!.cause.chain.map(({ text }) => text)).toEqual([
+    'c1, granted a permit at 1.001 s, ended without having given it back',
+    'c3 was refused lock:0',
+  ]);
+});
+
+it('cannot tell where a fault was not healed, or something befell the run, and says which', () => {
+  const leaked = [...died, recovered(5), acquire('c2', 1, { at: 8 }), refused('c3', 1, 9)];
+  const failed = fault(4, -1, 'heal', 'failed');
+  const after = (mishap: 'unhealed' | 'disk') =>
+    judged([{ ...failed, body: { ...failed.body, proof: 'r1 is still stopped', mishap } as Told['body'] }, ...leaked]);
+  expect(after('unhealed')).toMatchObject({
+    verdict: 'unknown',
+    notes: [expect.stringMatching(/: not everything could be healed \(r1 is still stopped\)$/)],
+  });
+  expect(after('disk')).toMatchObject({ verdict: 'unknown', notes: [expect.stringMatching(/: r1 is still stopped$/)] });
+});
+
+it('a try that was refused is over: it takes no permit from the next one', () => {
+  const tries = ['c2', 'c4', 'c5'].map((client, n) => refused(client, 1, 8 + n / 10, 'unreachable'));
+  expect(judged([...died, recovered(5), ...tries, refused('c3', 1, 12)])).toMatchObject({
+    verdict: 'invalid',
+    violations: [{ proof: expect.stringMatching(/at most 0 of its 2 permits/) }],
+  });
 });
