@@ -62,6 +62,19 @@ it('an overlap that there is none of by the other accuses nobody, and the run is
   for (const note of [exclusion, stale]) expect(note).toContain(REPORT);
 });
 
+it('what is disputed of one key or of one class leaves the others as they are', () => {
+  expect(judged({ 'lock:0': { leased: by('valid') } })).toMatchObject({
+    verdict: 'invalid',
+    accused: ['stale on lock:2'],
+    stats: { exclusion: 0, stale: 1 },
+    open: ['exclusion'],
+  });
+  expect(judged({ 'lock:2': { leased: by('invalid'), acted: by('invalid') } })).toMatchObject({
+    accused: ['exclusion on lock:0', 'stale on lock:2'],
+    open: ['exclusion'],
+  });
+});
+
 it('one that only the other finds is not HELD: the run is open, with its proof', () => {
   const result = judged({ 'lock:1': { leased: by('invalid', 'both at once'), acted: by('invalid') } });
   // What both found elsewhere stands.

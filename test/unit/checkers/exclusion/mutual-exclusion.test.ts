@@ -92,6 +92,46 @@ describe('rejects', () => {
     expect(pairs).toEqual(['c4+c5', 'c1+c2', 'c1+c3', 'c2+c3']);
   });
 
+  it('more overlaps than are told one by one, by their number and the earliest of them', () => {
+    const story = new Story();
+    for (let n = 0; n < 1_003; n++) {
+      const at = 10 + n * 10;
+      story
+        .grant('c1', at)
+        .grant('c2', at + 1)
+        .release('c2', at + 2)
+        .release('c1', at + 3);
+    }
+    const result = judged(story);
+    expect(result).toMatchObject({
+      verdict: 'invalid',
+      found: { exclusion: 1_003 },
+      stats: { exclusion: 1_003, stale: 0 },
+    });
+    expect(Object.keys(result.found!)).toEqual(['exclusion']);
+    expect(result.violations).toHaveLength(1_000);
+    expect(result.violations[0]!.fromNs).toBe(ns(11));
+    // Those that are all told have no number of their own.
+    expect(judged(new Story().grant('c1', 1).grant('c2', 2).release('c1', 3).release('c2', 3)).found).toBeUndefined();
+  });
+
+  it('of both classes, in the order in which they became true', () => {
+    const story = new Story()
+      .grant('c1', 1, { grantSent: 1 })
+      .grant('c2', 6.5)
+      .release('c2', 7)
+      .release('c1', 8)
+      .grant('c3', 2, { key: 'lock:1' })
+      .grant('c4', 3, { key: 'lock:1' })
+      .release('c4', 4)
+      .release('c3', 4.5)
+      .grant('c5', 9, { key: 'lock:2' })
+      .grant('c6', 10, { key: 'lock:2' })
+      .release('c6', 11)
+      .release('c5', 12);
+    expect(classes(story)).toEqual(['exclusion', 'stale', 'exclusion']);
+  });
+
   it('a lease that was renewed and broken all the same', () => {
     expect(
       classes(new Story().grant('c1', 1).renewed('c1', 4).grant('c2', 7).release('c1', 8).release('c2', 9)),
@@ -181,6 +221,31 @@ describe('cannot tell', () => {
     expect(result.notes[0]).toMatch(/need not be the lock's doing.*stepped by 800 ms at about 3.000 s/);
   });
 
+  it('and which of the classes are open: those in doubt, and both where one may be hidden', () => {
+    expect(judged(early(5.5).disturbed(3, 'wall-clock-step', 800)).open).toEqual(['exclusion', 'stale']);
+    const stalled = late(7.99).disturbed(4, 'harness-stall', 3_980);
+    expect(judged(stalled).open).toEqual(['stale']);
+    expect(judged(late(7.99)).open).toEqual([]);
+  });
+
+  it('overlaps of which there are many: some are told, the others counted', () => {
+    const story = new Story();
+    for (let n = 0; n < 13; n++) {
+      const [at, key] = [10 + n * 10, `lock:${n}`];
+      story
+        .grant('c1', at, { key, grantSent: at })
+        .grant('c2', at + 5.1, { key })
+        .release('c1', at + 7, { sent: at + 6.99 })
+        .release('c2', at + 8)
+        .disturbed(at + 3, 'harness-stall', 3_980);
+    }
+    const { notes, stats } = judged(story);
+    expect(stats.doubtful).toBe(13);
+    expect(notes.filter((note) => note.startsWith('an overlap that need not be'))).toHaveLength(10);
+    expect(notes).toContain('3 more overlaps like these');
+    expect(judged(late(7.99).disturbed(4, 'harness-stall', 3_980)).notes.join()).not.toContain('more overlap');
+  });
+
   it('but accuses where the step was too small for it, or at another time', () => {
     expect(judged(early(5.5).disturbed(3, 'wall-clock-step', 300)).verdict).toBe('invalid');
     expect(judged(early(5.5).disturbed(6, 'wall-clock-step', 800)).verdict).toBe('invalid');
@@ -251,6 +316,13 @@ describe('cannot tell', () => {
         .release('c2', 9);
     expect(judged(prolonged(3.8).disturbed(2.05, 'harness-stall', 1_700)).verdict).toBe('unknown');
     expect(judged(prolonged(2.5).disturbed(2.05, 'harness-stall', 400)).verdict).toBe('invalid');
+  });
+
+  it('a client without stamps of its own is told, and no other', () => {
+    const story = (stamps: boolean) => judged(new Story().grant('c1', 1, { stamps }).release('c1', 2).grant('c2', 3));
+    const note = expect.stringMatching(/^1 client without own stamps held to the harness's/);
+    expect(story(false).notes).toContainEqual(note);
+    expect(story(true).notes).toEqual([expect.stringMatching(/^decided by a sweep/)]);
   });
 
   it('and in a scenario, where nothing but the play ends a hold', () => {
