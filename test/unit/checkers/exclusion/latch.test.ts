@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { countedLatches } from '../../../../checkers/exclusion/latch.js';
 import type { LockModel } from '../../../../harness/vocabulary/protocol.js';
-import { acquire, checkInput, KEY, ns, release, type Told } from '../literal.js';
+import { acquire, checkInput, fault, KEY, ns, release, type Told } from '../literal.js';
 
 const TWO: LockModel = { kind: 'latch', count: 2 };
 const judged = (told: (Told | Told[])[], model: LockModel = TWO) =>
@@ -53,6 +53,9 @@ it('rejects that one is refused after all were answered that they had counted', 
   ]);
   expect(judged([...all, waits('c1', 2.5, { until: 4, ...refused })]).violations).toEqual([]);
   expect(judged([...all, waits('c1', 3.1, { type: 'fail', reason: 'unreachable' })]).violations).toEqual([]);
+  // Whether the second counted was never answered.
+  const unanswered = counts('c2', 3, { until: 3.05, type: 'info' });
+  expect(judged([...both, unanswered, waits('c1', 3.1, { until: 4, ...refused })]).violations).toEqual([]);
 });
 
 it('accuses no latch whose counter died, tells it as a number, and cannot tell where nobody ever passed', () => {
@@ -60,6 +63,16 @@ it('accuses no latch whose counter died, tells it as a number, and cannot tell w
     verdict: 'unknown',
     violations: [],
     stats: { latchesNobodyPassed: 1 },
+  });
+});
+
+it('cannot tell where a server ended by itself', () => {
+  const died = fault(2.05, 1, 'kill', 'failed');
+  const mishap = { ...died, body: { ...died.body, proof: 'r1 ended by itself', mishap: 'server' } as Told['body'] };
+  expect(judged([...both, mishap, waits('c1', 2.1), counts('c2', 3)])).toMatchObject({
+    verdict: 'unknown',
+    violations: [],
+    notes: ['whether a latch opened in time cannot be determined: r1 ended by itself'],
   });
 });
 
