@@ -34,7 +34,7 @@ const BAD: [what: string, args: () => string[], says: RegExp][] = [
   [
     'an unknown topology',
     () => ['--topology', 'ring'],
-    /"ring" is not known; there are single, replica, sentinel, cluster, redlock\./,
+    /"ring" is not known; there are single, replica, sentinel, cluster, redlock, redlock-sentinel\./,
   ],
   ['a duration without unit', () => ['--time-limit', '20'], /"20" is not a duration; write 20ms, 20s or 20m/],
   ['a time limit that is no time', () => ['--time-limit', '1s'], /at least 2000 ms/],
@@ -47,7 +47,7 @@ const BAD: [what: string, args: () => string[], says: RegExp][] = [
   ['a class that is none', () => ['--fail-on', 'everything'], /exclusion, harm, stale, liveness/],
   ['an unknown runtime', () => ['--runtime', 'cloud'], /there are auto, netns, docker/],
   ['an unknown workload', () => ['--workload', 'sleep'], /no workload "sleep"; there are mutex/],
-  ['nodes without redlock', () => ['--topology', 'single', '--nodes', '3'], /--nodes is for the redlock topology/],
+  ['nodes without redlock', () => ['--topology', 'single', '--nodes', '3'], /--nodes is for the redlock or redlock-sentinel topology, not for single/],
   ['a plan and a nemesis', () => ['--plan', plan([step]), '--nemesis', 'kill'], /leave out --nemesis/],
   [
     'a lock for another topology',
@@ -102,10 +102,10 @@ const OF_OTHERS: [what: string, command: string, args: () => string[], says: Reg
     /--time-limit must be at least 2000 ms/,
   ],
   [
-    'services among libraries of other languages',
+    'two groups of cells',
     'matrix',
     () => ['--services', '--locks', 'external', '--out', folder],
-    /--services is not for the libraries of other languages: leave out --locks external/,
+    /--services and --locks external each name a group of cells: leave out one of them/,
   ],
   [
     'one server for the cells of several services',

@@ -61,7 +61,7 @@ describe('handshake', () => {
     await using client = startClient('redlock');
     expect(await client.init(nowhere)).toMatchObject({
       type: 'fail',
-      reason: 'lock: redlock makes no sense on single, only on redlock',
+      reason: 'lock: redlock makes no sense on single, only on redlock, redlock-sentinel',
     });
   });
 
