@@ -197,3 +197,34 @@ it('a release is judged that comes after extensions, and not one that comes afte
   const askedAgain = overtaken().refused('c1', 7.6, 7.7).release('c2', 8).release('c1', 9, { hold: 1 });
   expect(kinds(askedAgain)).toEqual([]);
 });
+
+it('says that the next one still held it only where it did', () => {
+  const proofOf = (story: Story) => judged(story).violations[0]!.proof;
+  expect(proofOf(overtaken().renewed('c1', 8).release('c2', 9))).toContain('at 7.000 s and still held it; the renewal');
+  expect(proofOf(overtaken().release('c2', 7.5).renewed('c1', 8))).toContain('at 7.000 s; the renewal');
+});
+
+it('tells both grants, the end of the lease and the false word, with the lines that prove them', () => {
+  const [revived] = judged(overtaken().renewed('c1', 8).release('c2', 9)).violations;
+  expect(revived!.cause.chain.map(({ text }) => text)).toEqual([
+    'c1 was granted lock:0',
+    "c1's lease of 5000 ms ended",
+    'c2 was granted lock:0',
+    "c1's renewal of lock:0 left, and was carried out",
+  ]);
+  // Each grant by call and answer, and the renewal; each once, in order.
+  expect(revived!.evidence).toEqual([1, 2, 3, 4, 5]);
+  expect(revived!.cause.chain.map(({ history }) => history)).toEqual([2, 2, 4, 5]);
+});
+
+it('gives a release the margin of the longer of both leases', () => {
+  // One of them is long: clocks may be wrong by 62 ms in a minute.
+  const story = (release: number) =>
+    new Story()
+      .grant('c1', 1, { leaseMs: 1_000 })
+      .grant('c2', 7, { leaseMs: 60_000 })
+      .release('c1', release)
+      .release('c2', 9);
+  expect(kinds(story(7.02))).toEqual([]);
+  expect(kinds(story(7.2))).toEqual(['stale silent-release']);
+});
