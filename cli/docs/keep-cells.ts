@@ -51,7 +51,10 @@ function measuredOf(row: CellRow, before: MeasuredCell | undefined): MeasuredCel
       ? { lock, fault, topology, came: 'not-tried', headline: why, reason, day }
       : undefined;
   }
-  const told = isExpected && !UNEXPLAINED.test(why) ? came : 'open';
+  const isUnexplained = UNEXPLAINED.test(why);
+  // What an earlier run explained stands.
+  if (isExpected && isUnexplained && before?.came === came) return undefined;
+  const told = isExpected && !isUnexplained ? came : 'open';
   // In virtual time a safe cell has strikes more; what was found in real time, or is asked for there, is not replaced by it.
   if (isOfVirtualTime) {
     if (told !== 'safe' || (before !== undefined && before.came !== 'safe')) return undefined;

@@ -63,7 +63,9 @@ test('what came otherwise, or led by a finding of which the run does not say why
     ['e', 'open'],
   ]);
   expect(kept(open).map(({ came }) => came)).toEqual(['open', 'open']);
-  expect(kept(open, row(A), row(E)).map(({ came }) => came)).toEqual(['safe', 'exclusion']);
+  const explained = kept(open, row(A), row(E));
+  expect(explained.map(({ came }) => came)).toEqual(['safe', 'exclusion']);
+  expect(kept(explained, row(E, { why }))).toEqual(explained);
 });
 
 test('what could not be tried here says so, unless it was tried before', () => {
