@@ -18,8 +18,7 @@ export interface ReplicationSource {
 
 export interface Flavour {
   readonly name: 'mysql' | 'mariadb';
-  /** `isSynchronous`: a commit waits until the replica has it. */
-  settings(isSynchronous: boolean): readonly GivenSetting[];
+  readonly settings: readonly GivenSetting[];
   /** Flags that keep the server small, and say nothing to people. */
   readonly small: readonly string[];
   /** Flags of every start. `usr`: the folder in whose `sbin` its program lies. */

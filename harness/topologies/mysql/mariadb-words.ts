@@ -5,35 +5,13 @@ const SYSTEM_TABLES = ['system_tables', 'performance_tables', 'system_tables_dat
 
 export const MARIADB: Flavour = {
   name: 'mariadb',
-  settings: (isSynchronous) => [
-    {
-      name: 'innodb_flush_method',
-      value: 'nosync',
-      why: 'no fault here takes away what the kernel has: a killed server loses nothing by it',
-    },
+  settings: [
     { name: 'debug_no_sync', value: 'ON', why: 'as before' },
     { name: 'binlog_format', value: 'ROW', why: 'replicas get what was done, and not how' },
     { name: 'log_slave_updates', value: 'ON', why: 'who is promoted has all that was written, for those that follow' },
     { name: 'gtid_strict_mode', value: 'ON', why: 'no replica has what its primary has not' },
     { name: 'performance_schema', value: 'ON', why: 'there stands whose a session is' },
     { name: 'slave_net_timeout', value: '1', why: 'a replica whose primary is cut off looks for it again soon (s)' },
-    {
-      name: 'rpl_semi_sync_slave_enabled',
-      value: isSynchronous ? 'ON' : 'OFF',
-      why: isSynchronous
-        ? 'a commit is answered when the replica has it'
-        : 'a commit is answered before the replica has it, as it is by default',
-    },
-    ...(isSynchronous
-      ? [
-          { name: 'rpl_semi_sync_master_wait_point', value: 'AFTER_SYNC', why: 'nobody sees what the replica has not' },
-          {
-            name: 'rpl_semi_sync_master_timeout',
-            value: '4294967295',
-            why: 'it never goes on without the replica (ms)',
-          },
-        ]
-      : []),
   ],
   small: [
     '--innodb-log-file-size=16M',

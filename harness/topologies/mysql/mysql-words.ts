@@ -8,34 +8,12 @@ const NOBODY = '00000000-0000-0000-0000-';
 
 export const MYSQL: Flavour = {
   name: 'mysql',
-  settings: (isSynchronous) => [
-    {
-      name: 'innodb_flush_method',
-      value: 'nosync',
-      why: 'no fault here takes away what the kernel has: a killed server loses nothing by it',
-    },
+  settings: [
     { name: 'sync_binlog', value: '0', why: 'as before' },
     { name: 'gtid_mode', value: 'ON', why: 'what a replica lacks is told by transactions' },
     { name: 'enforce_gtid_consistency', value: 'ON', why: 'as before' },
     { name: 'replica_parallel_workers', value: '1', why: 'a replica has no gaps' },
     { name: 'replica_net_timeout', value: '1', why: 'a replica whose primary is cut off looks for it again soon (s)' },
-    {
-      name: 'rpl_semi_sync_replica_enabled',
-      value: isSynchronous ? 'ON' : 'OFF',
-      why: isSynchronous
-        ? 'a commit is answered when the replica has it'
-        : 'a commit is answered before the replica has it, as it is by default',
-    },
-    ...(isSynchronous
-      ? [
-          { name: 'rpl_semi_sync_source_wait_point', value: 'AFTER_SYNC', why: 'nobody sees what the replica has not' },
-          {
-            name: 'rpl_semi_sync_source_timeout',
-            value: '4294967295',
-            why: 'it never goes on without the replica (ms)',
-          },
-        ]
-      : []),
   ],
   small: [
     '--innodb-redo-log-capacity=8M',

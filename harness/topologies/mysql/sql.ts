@@ -54,7 +54,33 @@ export function mysqlSettings(flavour: Flavour, isSynchronous: boolean): readonl
     },
     { name: 'max_connections', value: '300', why: 'every lock client may have one for each lock' },
     { name: 'innodb_flush_log_at_trx_commit', value: '2', why: 'the kernel has what was committed' },
-    ...flavour.settings(isSynchronous),
+    {
+      name: 'innodb_flush_method',
+      value: 'nosync',
+      why: 'no fault here takes away what the kernel has: a killed server loses nothing by it',
+    },
+    ...flavour.settings,
+    {
+      name: `${flavour.semiSync.replica}_enabled`,
+      value: isSynchronous ? 'ON' : 'OFF',
+      why: isSynchronous
+        ? 'a commit is answered when the replica has it'
+        : 'a commit is answered before the replica has it, as it is by default',
+    },
+    ...(isSynchronous
+      ? [
+          {
+            name: `${flavour.semiSync.source}_wait_point`,
+            value: 'AFTER_SYNC',
+            why: 'nobody sees what the replica has not',
+          },
+          {
+            name: `${flavour.semiSync.source}_timeout`,
+            value: '4294967295',
+            why: 'it never goes on without the replica (ms)',
+          },
+        ]
+      : []),
   ];
 }
 
