@@ -47,7 +47,11 @@ const BAD: [what: string, args: () => string[], says: RegExp][] = [
   ['a class that is none', () => ['--fail-on', 'everything'], /exclusion, harm, stale, liveness/],
   ['an unknown runtime', () => ['--runtime', 'cloud'], /there are auto, netns, docker/],
   ['an unknown workload', () => ['--workload', 'sleep'], /no workload "sleep"; there are mutex/],
-  ['nodes without redlock', () => ['--topology', 'single', '--nodes', '3'], /--nodes is for the redlock or redlock-sentinel topology, not for single/],
+  [
+    'nodes without redlock',
+    () => ['--topology', 'single', '--nodes', '3'],
+    /--nodes is for the redlock or redlock-sentinel topology, not for single/,
+  ],
   ['a plan and a nemesis', () => ['--plan', plan([step]), '--nemesis', 'kill'], /leave out --nemesis/],
   [
     'a lock for another topology',
