@@ -23,8 +23,8 @@ const REPORT = join(TOOL, 'tmp', 'report.json');
 /** Files that are tried by the tests of who calls them, which lie elsewhere: folders, or files. */
 const CALLED_FROM = {
   'checkers/worth/doubts.ts': ['checkers/exclusion', 'checkers/liveness', 'checkers/harm'],
-  'nemesis/levers/own-links.ts': 'harness/runtimes/sim/network.test.ts',
-  'nemesis/levers/own-network.ts': 'harness/runtimes/sim/network.test.ts',
+  'nemesis/levers/own-links.ts': 'nemesis/levers/own-network.test.ts',
+  'nemesis/levers/own-network.ts': 'nemesis/levers/own-network.test.ts',
   'nemesis/levers/pressure.ts': 'nemesis/evict.test.ts',
   'checkers/linearizability/held.ts': 'checkers/exclusion',
   'checkers/linearizability/decide-held.ts': 'checkers/exclusion',
