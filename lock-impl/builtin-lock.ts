@@ -48,6 +48,11 @@ export type Lack = 'expiry' | 'ownership' | 'late-release';
 /** Topologies on which a lock has one logical server to deal with. */
 export const ONE_SERVER = ['single', 'replica', 'sentinel', 'cluster'] as const;
 
+/** Topologies of independent nodes, of which a lock asks a majority, or all. */
+export const INDEPENDENT_NODES = ['redlock', 'redlock-sentinel'] as const;
+
+export const ANYTHING = [...INDEPENDENT_NODES, ...ONE_SERVER] as const;
+
 /** What a lock that is nothing but its adapter can be asked. */
 export const ONE_TRY: readonly string[] = ['acquire(wait, lease)', 'release()'];
 export const WITH_EXTEND: readonly string[] = [...ONE_TRY, 'extend(lease)'];

@@ -1,6 +1,6 @@
 /** The locks that come with the tool, by the name that `--lock` takes. */
 import { fileURLToPath } from 'node:url';
-import { type BuiltinLock, ONE_SERVER, ONE_TRY, WITH_EXTEND } from './builtin-lock.js';
+import { type BuiltinLock, INDEPENDENT_NODES, ONE_SERVER, ONE_TRY, WITH_EXTEND } from './builtin-lock.js';
 import { canaries } from './canaries.js';
 import { etcdLocks } from './etcd/index.js';
 import { callOf, parseLockSpec } from './lock-spec.js';
@@ -157,7 +157,7 @@ export const locks: Record<string, BuiltinLock> = {
     forms: WITH_EXTEND,
     summary: 'the Redlock algorithm over N independent masters, with its validity check',
     claims: 'exclusion while a minority of the nodes is down, as long as no node forgets or runs fast; no fencing',
-    topologies: ['redlock', 'redlock-sentinel'],
+    topologies: INDEPENDENT_NODES,
   },
   'redlock-multi': {
     module: './redlock-multi.js',
@@ -165,7 +165,7 @@ export const locks: Record<string, BuiltinLock> = {
     forms: WITH_EXTEND,
     summary: 'a majority of independent masters asked in turn, built on multi; looks at the wait, not at the lease',
     claims: 'exclusion with a minority down; a majority that comes together late is granted all the same',
-    topologies: ['redlock'],
+    topologies: INDEPENDENT_NODES,
   },
   multi: {
     module: './multi.js',

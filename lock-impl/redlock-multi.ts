@@ -13,6 +13,7 @@
  */
 import type { AcquireOptions, TopologyAccess } from '../harness/vocabulary/lock.js';
 import { type Attempt, tryUntilGranted } from './attempts.js';
+import { INDEPENDENT_NODES } from './builtin-lock.js';
 import { defineLock } from './define-lock.js';
 import { heldParts, type KeyPart, ownedBy, takeInOrder } from './multi.js';
 import { answerOf, giveBack } from './owned-key.js';
@@ -21,7 +22,7 @@ const pause = { minMs: 10, maxMs: 60 };
 
 export default defineLock({
   name: 'redlock-multi',
-  topologies: ['redlock'],
+  topologies: INDEPENDENT_NODES,
   features: ['extend'],
   async connect(access) {
     const nodes = await access.nodes();

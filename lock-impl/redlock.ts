@@ -11,6 +11,7 @@
 import type { Redis } from 'ioredis';
 import type { AcquireOptions, LockDefinition, LockHold, TopologyAccess } from '../harness/vocabulary/lock.js';
 import { type Attempt, tryUntilGranted, validForMs, whyNotDone } from './attempts.js';
+import { INDEPENDENT_NODES } from './builtin-lock.js';
 import { defineLock } from './define-lock.js';
 import { extendIfMine } from './scripts/extend-if-mine.js';
 import { releaseIfMine } from './scripts/release-if-mine.js';
@@ -26,7 +27,7 @@ export function majority(nodes: number): number {
 export function redlockWithQuorum(
   name: string,
   quorumOf: (nodes: number) => number,
-  topologies = ['redlock'],
+  topologies: readonly string[] = ['redlock'],
 ): LockDefinition {
   return defineLock({
     name,
@@ -43,7 +44,7 @@ export function redlockWithQuorum(
   });
 }
 
-export default redlockWithQuorum('redlock', majority, ['redlock', 'redlock-sentinel']);
+export default redlockWithQuorum('redlock', majority, INDEPENDENT_NODES);
 
 interface Target {
   nodes: readonly Redis[];

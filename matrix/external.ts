@@ -37,6 +37,10 @@ const semaphores: LockColumn[] = oneServer('redisson/semaphore', 'redisson/permi
 const [plainSemaphore, expirable] = semaphores as [LockColumn, LockColumn];
 /** Their unlock deletes the key whoever holds by then; the first one's extension overwrites it as well. */
 const unowned = oneServer('spring/shedlock', 'redisson/force-unlock');
+/** Twins of what Redisson has, used as it must not be. */
+const beside: LockColumn = { ...readWrite, lock: 'redisson/read-beside-lock' };
+const added: LockColumn = { ...plainSemaphore, lock: 'redisson/permits-added' };
+const barging: LockColumn = { lock: 'redisson/barging', topologies: ['single'], flags: ['--workload', 'fair'] };
 /** Those that ask the nodes at once, or do not wait long for one that is away. */
 const redsync: LockColumn = { lock: 'go/redsync', topologies: ['redlock'] };
 const carefulQuorums: LockColumn[] = ['python/pottery', 'python/aioredlock', 'rust/rslock'].map((lock) => ({
@@ -77,6 +81,9 @@ const rows: readonly Cell[] = [
       'liveness',
       'an acquire that is interrupted may have taken the lock, and the watchdog renews it for ever',
     ],
+    [[beside], 'exclusion', 'to a reader the plain lock of a writer is none'],
+    [[added], 'exclusion', 'each process adds permits to those that are there'],
+    [[barging], 'liveness', 'a plain lock of the same name passes who waits in the queue'],
     [[redsync], 'liveness', 'a try whose context has ended takes nothing back: what it had stored stays for a lease'],
   ]),
   ...row('contention', contention, [

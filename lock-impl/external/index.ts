@@ -3,7 +3,14 @@
  * has an entry for each.
  */
 import type { ExternalProject } from '../../harness/vocabulary/external.js';
-import { type BuiltinLock, ONE_SERVER, ONE_TRY, type Versions, WITH_EXTEND } from '../builtin-lock.js';
+import {
+  type BuiltinLock,
+  INDEPENDENT_NODES,
+  ONE_SERVER,
+  ONE_TRY,
+  type Versions,
+  WITH_EXTEND,
+} from '../builtin-lock.js';
 import { parseLockSpec } from '../lock-spec.js';
 
 /** A lock whose client is the program of a project, started with the variant as its argument. */
@@ -163,7 +170,7 @@ function springLock(variant: string, of: ReturnType<typeof adapts>, claims: stri
   return { ...of, project: spring, variant, family: 'external', forms: WITH_EXTEND, claims, topologies: ONE_SERVER };
 }
 
-const ANYTHING = ['redlock', ...ONE_SERVER] as const;
+const ANYTHING_BUT_SENTINELS = ['redlock', ...ONE_SERVER] as const;
 
 export const externalLocks: Record<string, ExternalLock> = {
   'redisson/rlock': redissonLock(
@@ -200,11 +207,28 @@ export const externalLocks: Record<string, ExternalLock> = {
     'wrong, as some call it: an unlock asks neither who holds nor how often, so it frees the lock of the next holder',
     { calls: REDISSON_CALLS, lacks: ['ownership'] },
   ),
+  'redisson/barging': redissonLock(
+    'barging',
+    'the fair lock, asked for by a plain tryLock of the same name first',
+    'wrong, as where some call getLock and others getFairLock: who has just come passes who waits in the queue',
+    { calls: REDISSON_CALLS },
+  ),
+  'redisson/read-beside-lock': redissonLock(
+    'read-beside-lock',
+    'RReadWriteLock for readers, and a plain RLock of the same name for writers',
+    'wrong, as some mix them: to a reader a plain lock is none, so it reads beside a writer',
+    { calls: REDISSON_CALLS },
+  ),
+  'redisson/permits-added': redissonLock(
+    'permits-added',
+    'RSemaphore, to which each process adds two permits by addPermits()',
+    'wrong, as some set it up: with every process that starts two more hold at once',
+  ),
   'redisson/multi': redissonLock(
     'multi',
     'RedissonMultiLock over three locks of one server, or one of each independent node, tryLock(wait, lease)',
     'as rlock, all or none; while one node is away nobody is granted it',
-    { calls: REDISSON_CALLS, topologies: [...ONE_SERVER, 'redlock'] },
+    { calls: REDISSON_CALLS, topologies: [...ONE_SERVER, ...INDEPENDENT_NODES] },
   ),
   'redisson/semaphore': redissonLock(
     'semaphore',
@@ -246,7 +270,7 @@ export const externalLocks: Record<string, ExternalLock> = {
     'redlock',
     'RedissonRedLock over a lock for each node',
     'exclusion with a minority down; no look at the lease before a grant',
-    { calls: REDISSON_CALLS, topologies: ['redlock'] },
+    { calls: REDISSON_CALLS, topologies: INDEPENDENT_NODES },
   ),
   'spring/lock-registry': springLock(
     'lock-registry',
@@ -293,7 +317,7 @@ export const externalLocks: Record<string, ExternalLock> = {
     forms: WITH_EXTEND,
     ...adapts('github.com/go-redsync/redsync/v4', 'v4.18.1', 'Lock, Extend and Unlock'),
     claims: 'Redlock, with its validity check; on one server as set-nx-px',
-    topologies: ANYTHING,
+    topologies: ANYTHING_BUT_SENTINELS,
   },
   'go/redislock': {
     project: go,

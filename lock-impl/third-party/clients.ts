@@ -12,6 +12,7 @@
  */
 import type { Redis, RedisOptions } from 'ioredis';
 import type { TopologyAccess } from '../../harness/vocabulary/lock.js';
+import { INDEPENDENT_NODES } from '../builtin-lock.js';
 
 export type ClientSettings = 'bounded' | 'defaults';
 
@@ -33,7 +34,8 @@ const AS_NEW_REDIS: Partial<RedisOptions> = {
 
 /** One client for each independent node; a single one where there is one logical server. */
 export async function clientsOf(access: TopologyAccess, settings: ClientSettings = 'bounded'): Promise<Redis[]> {
-  const bounded = access.description.kind === 'redlock' ? await access.nodes() : [await access.redis()];
+  const areIndependent: readonly string[] = INDEPENDENT_NODES;
+  const bounded = areIndependent.includes(access.description.kind) ? await access.nodes() : [await access.redis()];
   if (settings === 'bounded') return bounded;
   return bounded.map((client) => {
     const own = client.duplicate(AS_NEW_REDIS);

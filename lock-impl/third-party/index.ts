@@ -1,9 +1,7 @@
 /** Published libraries, each behind an adapter in this folder. Modules are relative to the registry, as everywhere. */
-import { type BuiltinLock, ONE_SERVER, ONE_TRY, WITH_EXTEND } from '../builtin-lock.js';
+import { ANYTHING, type BuiltinLock, INDEPENDENT_NODES, ONE_SERVER, ONE_TRY, WITH_EXTEND } from '../builtin-lock.js';
 import { type Library, libraries } from './library.js';
 import { nameAndMajor, wantedVersion } from './package-json.js';
-
-const ANYTHING = ['redlock', ...ONE_SERVER] as const;
 
 /** Versions that have a lock file in `lock-impl/external/npm/pins/`, by package. */
 const PINNED: Readonly<Record<string, readonly string[]>> = {
@@ -96,7 +94,7 @@ export const publishedLocks: Record<string, BuiltinLock> = {
     forms: ONE_TRY,
     ...published(libraries['redis-semaphore'], 'RedlockMutex, which refreshes itself'),
     claims: 'a majority of independent masters; no look at the lease before a grant or after a refresh',
-    topologies: ['redlock'],
+    topologies: INDEPENDENT_NODES,
     lacks: ['late-release'],
   },
   'third-party/redis-semaphore-redlock-mutex-default-client': {

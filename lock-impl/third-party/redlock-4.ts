@@ -8,6 +8,7 @@
 import type { EventEmitter } from 'node:events';
 import type { AcquireOptions, LockHold, TopologyAccess } from '../../harness/vocabulary/lock.js';
 import { whyNotDone } from '../attempts.js';
+import { ANYTHING } from '../builtin-lock.js';
 import { defineLock, refused } from '../define-lock.js';
 import { clientsOf } from './clients.js';
 import { installedVersion, libraries, load } from './library.js';
@@ -29,7 +30,7 @@ const library = libraries['redlock-4'];
 
 export default defineLock({
   name: 'third-party/redlock-4',
-  topologies: ['redlock', 'single', 'replica', 'sentinel', 'cluster'],
+  topologies: ANYTHING,
   features: ['extend', installedVersion(library) ?? 'not-installed'],
   async connect(access) {
     const { default: Redlock } = await load<{ default: Redlock4Constructor }>(library);

@@ -10,6 +10,7 @@
  */
 import type { AcquireOptions, LockDefinition, LockHold, TopologyAccess } from '../../harness/vocabulary/lock.js';
 import { whyNotDone } from '../attempts.js';
+import { ANYTHING } from '../builtin-lock.js';
 import { defineLock, refused } from '../define-lock.js';
 import { type ClientSettings, clientsOf } from './clients.js';
 import { installedVersion, type Library, load } from './library.js';
@@ -48,8 +49,6 @@ export interface Redlock5Lock {
   constructorOf(exports: Record<string, unknown>): unknown;
   clients?: ClientSettings;
 }
-
-const ANYTHING = ['redlock', 'single', 'replica', 'sentinel', 'cluster'];
 
 /** Acquire, extend, release. */
 export function redlock5(lock: Redlock5Lock): LockDefinition {

@@ -5,6 +5,7 @@
  * It says no validity: its handle has the time at which it was granted, by the wall clock, after the answers came.
  */
 import type { AcquireOptions, LockHold, TopologyAccess } from '../../harness/vocabulary/lock.js';
+import { ANYTHING } from '../builtin-lock.js';
 import { defineLock, refused } from '../define-lock.js';
 import { clientsOf } from './clients.js';
 import { installedVersion, libraries, load } from './library.js';
@@ -32,7 +33,7 @@ const library = libraries['redlock-universal'];
 
 export default defineLock({
   name: 'third-party/redlock-universal',
-  topologies: ['redlock', 'single', 'replica', 'sentinel', 'cluster'],
+  topologies: ANYTHING,
   features: ['extend', installedVersion(library) ?? 'not-installed'],
   async connect(access) {
     const exports = await load<Exports>(library);

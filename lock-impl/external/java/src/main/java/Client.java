@@ -191,7 +191,7 @@ public final class Client {
     } catch (Exception error) {
       System.err.println("warm-up: " + said(error));
     }
-    quorum = kind.equals("redlock");
+    quorum = kind.startsWith("redlock");
     var value = claims.handshake();
     if (library.triesOnMs() > 0) value.put("answersWithinMs", Math.min(60_000, library.triesOnMs()));
     return value;

@@ -7,6 +7,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.redisson.Redisson;
 import org.redisson.api.RCountDownLatch;
 import org.redisson.api.RLock;
@@ -49,9 +50,11 @@ final class Locks implements Library {
   private static final String NESTS = "reentrant";
 
   private static final List<String> ONE_SERVER = List.of("single", "replica", "sentinel", "cluster");
-  private static final List<String> ANYWHERE = List.of("single", "replica", "sentinel", "cluster", "redlock");
+  private static final List<String> INDEPENDENT_NODES = List.of("redlock", "redlock-sentinel");
+  private static final List<String> ANYWHERE = Stream.concat(ONE_SERVER.stream(), INDEPENDENT_NODES.stream()).toList();
   private static final List<String> FEATURES = List.of("callers", "cancel", "clock");
   private static final Map<String, Object> MUTEX = Map.of("model", Map.of("kind", "mutex"));
+  private static final Map<String, Object> READ_WRITE = Map.of("model", Map.of("kind", "read-write"));
 
   /**
    * It declares no time for which the place of a client that died is kept: as `fairLockWaitTimeout` that is five minutes, in which a
@@ -73,12 +76,15 @@ final class Locks implements Library {
           Map.entry("kept-object", new Variant(Locks::keptObject, FEATURES, MUTEX, List.of(Form.TRY_LOCK_WAIT))),
           Map.entry("shutdown", new Variant(Locks::shutDown, FEATURES, MUTEX, List.of(Form.TRY_LOCK_WAIT))),
           Map.entry("force-unlock", new Variant(Locks::forced, with(NESTS), MUTEX, Form.ALL)),
+          Map.entry("barging", new Variant(Locks::barging, with(NESTS), FAIR, Form.ALL)),
+          Map.entry("read-beside-lock", new Variant(Locks::readBesideLock, with("shared"), READ_WRITE, Form.ALL)),
+          Map.entry("permits-added", new Variant(Locks::permitsAdded, FEATURES, permits("never"), List.of())),
           Map.entry("spin", mutex((clients, key) -> clients.get(0).getSpinLock(key))),
-          Map.entry("redlock", new Variant(of(Locks::redLock), List.of("redlock"), FEATURES, true, MUTEX, Form.ALL)),
+          Map.entry("redlock", new Variant(of(Locks::redLock), INDEPENDENT_NODES, FEATURES, true, MUTEX, Form.ALL)),
           Map.entry("multi", new Variant(of(Locks::multi), ANYWHERE, with("all-nodes"), true, MUTEX, Form.ALL)),
           Map.entry("fair", new Variant(of((clients, key) -> clients.get(0).getFairLock(key)), with(NESTS), FAIR, Form.ALL)),
           Map.entry("fenced", new Variant(Locks::fenced, with("fencing"), Map.of("model", Map.of("kind", "fenced")), Form.ALL)),
-          Map.entry("read-write", new Variant(Locks::readWrite, with("shared", "downgrade"), Map.of("model", Map.of("kind", "read-write")), Form.ALL)),
+          Map.entry("read-write", new Variant(Locks::readWrite, with("shared", "downgrade"), READ_WRITE, Form.ALL)),
           Map.entry("latch", new Variant(Locks::latch, with("shared"), Map.of("model", Map.of("kind", "latch", "count", COUNTERS)), List.of())),
           Map.entry("semaphore", new Variant(Locks::semaphore, FEATURES, permits("never"), List.of())),
           Map.entry("permit-expirable", new Variant(Locks::permitExpirable, FEATURES, permits("lease"), List.of())));
@@ -217,25 +223,19 @@ final class Locks implements Library {
     this.wire = wire;
     switch (topology.get("kind").getAsString()) {
       case "single", "replica" -> clients.add(single(topology, topology.getAsJsonObject("node")));
-      case "redlock" -> {
+      case "redlock", "redlock-sentinel" -> {
         int nodes = topology.getAsJsonArray("nodes").size();
         wire.needs(variant.features().contains("all-nodes") ? nodes : nodes / 2 + 1);
         for (JsonElement node : topology.getAsJsonArray("nodes")) {
           try {
-            clients.add(single(topology, node.getAsJsonObject()));
+            JsonObject one = node.getAsJsonObject();
+            clients.add(one.has("sentinels") ? sentinel(topology, one) : single(topology, one));
           } catch (RedisException error) {
             throw new Refused("unreachable: " + error.getMessage());
           }
         }
       }
-      case "sentinel" -> {
-        Config config = config(topology);
-        var servers = config.useSentinelServers().setMasterName(topology.get("masterName").getAsString());
-        for (JsonElement sentinel : topology.getAsJsonArray("sentinels"))
-          servers.addSentinelAddress(address(sentinel.getAsJsonObject()));
-        if (topology.has("password")) servers.setSentinelPassword(topology.get("password").getAsString());
-        clients.add(Redisson.create(timed(config, servers)));
-      }
+      case "sentinel" -> clients.add(sentinel(topology, topology));
       default -> {
         Config config = config(topology);
         var servers = config.useClusterServers();
@@ -265,9 +265,20 @@ final class Locks implements Library {
     return Redisson.create(timed(config, server));
   }
 
+  /** `named` says which primary its Sentinels watch. */
+  private RedissonClient sentinel(JsonObject topology, JsonObject named) {
+    Config config = config(topology);
+    var servers = config.useSentinelServers().setMasterName(named.get("masterName").getAsString());
+    for (JsonElement sentinel : named.getAsJsonArray("sentinels")) servers.addSentinelAddress(address(sentinel.getAsJsonObject()));
+    // It asks for two Sentinels at least.
+    if (named.getAsJsonArray("sentinels").size() < 2) servers.setCheckSentinelsList(false);
+    if (topology.has("password")) servers.setSentinelPassword(topology.get("password").getAsString());
+    return Redisson.create(timed(config, servers));
+  }
+
   private Config config(JsonObject topology) {
     Config config =
-        new Config().setNettyHook(new Channels(wire, name.equals("fair") && form != Form.TRY_LOCK)).setNettyThreads(4).setThreads(4).setLockWatchdogTimeout(times.leaseMs());
+        new Config().setNettyHook(new Channels(wire, variant.says() == FAIR && form != Form.TRY_LOCK)).setNettyThreads(4).setThreads(4).setLockWatchdogTimeout(times.leaseMs());
     if (name.equals("rlock-no-sync")) Versions.withoutCheckOfReplicas(config);
     password = topology.has("password") ? topology.get("password").getAsString() : null;
     return config;
@@ -311,6 +322,21 @@ final class Locks implements Library {
       List<RedissonClient> clients, String key, boolean read, Form form, long waitMs, long leaseMs) throws InterruptedException {
     RLock lock = clients.get(0).getLock(key);
     return form.call(lock, waitMs, leaseMs) ? new Granted(lock::forceUnlock, null) : null;
+  }
+
+  /** A twin that is wrong: a plain lock of the same name asks nobody's leave, and passes who waits in the queue of the fair one. */
+  private static Granted barging(
+      List<RedissonClient> clients, String key, boolean read, Form form, long waitMs, long leaseMs) throws InterruptedException {
+    RLock plain = clients.get(0).getLock(key);
+    if (plain.tryLock(0, leaseMs, TimeUnit.MILLISECONDS)) return granted(plain, null);
+    return taken(clients.get(0).getFairLock(key), form, waitMs, leaseMs);
+  }
+
+  /** A twin that is wrong: to readers a plain lock of the same name is none. */
+  private static Granted readBesideLock(
+      List<RedissonClient> clients, String key, boolean read, Form form, long waitMs, long leaseMs) throws InterruptedException {
+    RedissonClient client = clients.get(0);
+    return taken(read ? client.getReadWriteLock(key).readLock() : client.getLock(key), form, waitMs, leaseMs);
   }
 
   /**
@@ -368,6 +394,18 @@ final class Locks implements Library {
       List<RedissonClient> clients, String key, boolean read, Form none, long waitMs, long leaseMs) throws InterruptedException {
     RSemaphore semaphore = clients.get(0).getSemaphore(key);
     if (SET_UP.add(key)) semaphore.trySetPermits(PERMITS);
+    return taken(semaphore, waitMs);
+  }
+
+  /** A twin that is wrong: each process adds its permits to those that are there. */
+  private static Granted permitsAdded(
+      List<RedissonClient> clients, String key, boolean read, Form none, long waitMs, long leaseMs) throws InterruptedException {
+    RSemaphore semaphore = clients.get(0).getSemaphore(key);
+    if (SET_UP.add(key)) semaphore.addPermits(PERMITS);
+    return taken(semaphore, waitMs);
+  }
+
+  private static Granted taken(RSemaphore semaphore, long waitMs) throws InterruptedException {
     if (!semaphore.tryAcquire(waitMs, TimeUnit.MILLISECONDS)) return null;
     return new Granted(
         () -> {
