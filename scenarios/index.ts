@@ -48,6 +48,7 @@ import { redissonFairDeadWaiter } from './redisson-fair-dead-waiter.js';
 import { redissonFencedAfterDataLoss } from './redisson-fenced-after-data-loss.js';
 import { redissonInterruptedLock } from './redisson-interrupted-lock.js';
 import { redissonKeptObject } from './redisson-kept-object.js';
+import { redissonKeyWithoutExpiry } from './redisson-key-without-expiry.js';
 import { redissonMultiLockInRounds } from './redisson-multi-lock-in-rounds.js';
 import { redissonMultiNodeForgets } from './redisson-multi-node-forgets.js';
 import { redissonNestedWriteAddsUp } from './redisson-nested-write-adds-up.js';
@@ -71,8 +72,10 @@ import { redlockNodeFailsOver } from './redlock-node-fails-over.js';
 import { redlockNodeRestartsEmpty } from './redlock-node-restarts-empty.js';
 import { redlockNodeRestartsLateAfterAPowerCut } from './redlock-node-restarts-late-after-a-power-cut.js';
 import { redlockNodeStaysAway } from './redlock-node-stays-away.js';
+import { redlockNodesAskedInTurn } from './redlock-nodes-asked-in-turn.js';
 import { redlockOnlyOneHolds } from './redlock-only-one-holds.js';
 import { redlockOnlyTheOwnerReleases } from './redlock-only-the-owner-releases.js';
+import { redlockTimeAgainstTheWait } from './redlock-time-against-the-wait.js';
 import { releasedLockComesBack } from './released-lock-comes-back.js';
 import { restartWithASyncedLog } from './restart-with-a-synced-log.js';
 import { restartWithoutPersistence } from './restart-without-persistence.js';
@@ -140,8 +143,10 @@ const all: readonly Scenario[] = [
   redlockNodeRestartsEmpty,
   redlockNodeRestartsLateAfterAPowerCut,
   redlockNodeStaysAway,
+  redlockNodesAskedInTurn,
   redlockOnlyOneHolds,
   redlockOnlyTheOwnerReleases,
+  redlockTimeAgainstTheWait,
   releasedLockComesBack,
   restartWithASyncedLog,
   restartWithoutPersistence,
@@ -180,6 +185,7 @@ const all: readonly Scenario[] = [
   redissonFailedUnlock,
   redissonInterruptedLock,
   redissonKeptObject,
+  redissonKeyWithoutExpiry,
   redissonRenewalEntryLeft,
   redissonWaitByTheWallClock,
   redissonWatchdogByDefault,

@@ -2,6 +2,8 @@ import type { Scenario } from '../harness/vocabulary/workload.js';
 import { havingKey, isWatched } from './acts/asking.js';
 
 const KEY = 'lock:0';
+const WAIT_MS = 1_500;
+
 export const redissonMultiNodeForgets: Scenario = {
   name: 'redisson-multi-node-forgets',
   claim: 'one node that forgets, or is away, does to a MultiLock over several nodes what it does to a RedLock',
@@ -20,8 +22,11 @@ export const redissonMultiNodeForgets: Scenario = {
     const amnesia = await stage.strike('amnesia', { names: [forgets!.name] });
     await amnesia.heal();
     await isWatched(stage, forgets!);
-    const refused = await other.acquire(KEY, { waitMs: 500 });
+    const sinceMs = stage.nowMs();
+    const refused = await other.acquire(KEY, { waitMs: WAIT_MS });
     stage.check('the two others refuse another client', refused.type === 'fail');
+    // A RedLock would wait at each for its part of that.
+    stage.check('the first that refuses is waited for to the end of the wait', stage.nowMs() - sinceMs >= WAIT_MS);
     const left = await havingKey(nodes, KEY);
     stage.check('what it got of the first it gave back', !left.includes(forgets!.name) && left.length === 2);
     // By then that is not its own any more, and says so.

@@ -3,6 +3,8 @@ import { havingKey, isWatched } from './acts/asking.js';
 
 /** It tries for some ten seconds at a node that is away. */
 const WAIT_MS = 20_000;
+/** At a node where another has its part it waits for so long, and then goes on to the next. */
+const WAIT_FOR_EACH_MS = WAIT_MS / 3;
 
 export const redissonRedlockNodeForgets: Scenario = {
   name: 'redisson-redlock-node-forgets',
@@ -23,8 +25,14 @@ export const redissonRedlockNodeForgets: Scenario = {
     const amnesia = await stage.strike('amnesia', { names: [forgets!.name] });
     await amnesia.heal();
     for (const node of [away!, forgets!]) await isWatched(stage, node);
+    const sinceMs = stage.nowMs();
     const second = await other.acquire('lock:0', { waitMs: WAIT_MS });
     stage.check('another majority grants it once more', second.type === 'ok');
+    const tookMs = stage.nowMs() - sinceMs;
+    stage.check(
+      `the node that has it is waited for, for a third of the wait (${Math.round(tookMs)} ms)`,
+      tookMs >= WAIT_FOR_EACH_MS && tookMs < 2 * WAIT_FOR_EACH_MS,
+    );
     await other.release(second);
     await holder.release(held);
   },
