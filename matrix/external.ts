@@ -37,6 +37,10 @@ const semaphores: LockColumn[] = oneServer('redisson/semaphore', 'redisson/permi
 const [plainSemaphore, expirable] = semaphores as [LockColumn, LockColumn];
 /** Their unlock deletes the key whoever holds by then; the first one's extension overwrites it as well. */
 const unowned = oneServer('spring/shedlock', 'redisson/force-unlock');
+/** What of Redisson is asked of a Cluster as well. */
+const checkedOnCluster = elsewhere([...oneServer('redisson/rlock', 'redisson/fair'), readWrite], 'cluster');
+const uncheckedOnCluster = elsewhere(oneServer('redisson/rlock-no-sync'), 'cluster');
+const onCluster = [...checkedOnCluster, ...uncheckedOnCluster];
 /** Twins of what Redisson has, used as it must not be. */
 const beside: LockColumn = { ...readWrite, lock: 'redisson/read-beside-lock' };
 const added: LockColumn = { ...plainSemaphore, lock: 'redisson/permits-added' };
@@ -76,6 +80,7 @@ const rows: readonly Cell[] = [
       'nothing happens, and all wait for longer than the parts take',
       flags('--nemesis', 'none', ...SHORT),
     ],
+    [onCluster, 'safe', 'nothing happens'],
     [
       [watchdog],
       'liveness',
@@ -95,7 +100,7 @@ const rows: readonly Cell[] = [
   ]),
   ...row('client-paused', flags('--nemesis', 'pause:holder', '--lease', '2s', ...SHORT), [
     [
-      [...allPlainLocks, fenced, expirable, ...quorums, ...oneOfEach, ...patientQuorum],
+      [...allPlainLocks, ...onCluster, fenced, expirable, ...quorums, ...oneOfEach, ...patientQuorum],
       'stale',
       'a holder that sleeps past its lease cannot know',
     ],
@@ -114,7 +119,7 @@ const rows: readonly Cell[] = [
   ]),
   ...row('client-crash', flags('--nemesis', 'kill:holder', '--lease', '2s', ...SHORT), [
     [
-      [...allPlainLocks, ...unowned, fenced, expirable, ...quorums, ...oneOfEach, ...patientQuorum],
+      [...allPlainLocks, ...onCluster, ...unowned, fenced, expirable, ...quorums, ...oneOfEach, ...patientQuorum],
       'safe',
       'the lease ends, and the lock is free again',
     ],
@@ -228,6 +233,8 @@ const rows: readonly Cell[] = [
     ],
   ]),
   ...row('primary-lost-before-replication', flags('--nemesis', 'failover', ...LONG), [
+    [checkedOnCluster, 'safe', 'a grant that its replicas do not acknowledge is an error to its client'],
+    [uncheckedOnCluster, 'exclusion', 'the promoted replica never heard of the grant'],
     [
       elsewhere(
         [...oneServer('redisson/rlock', 'redisson/spin', 'redisson/fair'), watchdog, multi, fenced, readWrite],
@@ -264,7 +271,14 @@ const OTHER_VERSIONS: Readonly<Record<string, readonly string[]>> = {
   'redisson/rlock': ['redisson/rlock@3.16.4', 'redisson/rlock@3.15.6'],
 };
 
+/** Before 3.16.7 nobody looks at how many replicas have acknowledged a grant. */
+const unlookedAt = { expect: 'exclusion', reason: 'this version does not look at how many replicas have it' } as const;
+
 export const externalRows: readonly Cell[] = rows.flatMap((cell) => [
   cell,
-  ...(OTHER_VERSIONS[cell.lock] ?? []).map((lock) => ({ ...cell, lock })),
+  ...(OTHER_VERSIONS[cell.lock] ?? []).map((lock) => ({
+    ...cell,
+    ...(cell.fault === 'primary-lost-before-replication' && unlookedAt),
+    lock,
+  })),
 ]);

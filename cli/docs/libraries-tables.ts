@@ -17,7 +17,7 @@ const COLUMNS: Readonly<Record<string, string>> = {
   'restart-with-every-write-on-disk': 'restart, every write on disk',
   partition: 'server cut off',
   'release-by-an-expired-holder': 'late release',
-  'primary-lost-before-replication': 'failover (Sentinel)',
+  'primary-lost-before-replication': 'failover',
   'node-hangs': 'node hangs',
 };
 /** Of the table of npm's packages. */
@@ -109,26 +109,38 @@ const LANGUAGES: Readonly<Record<string, string>> = {
 };
 
 function tables(of: readonly MeasuredCell[]): string {
+  const places = [
+    ['', (topology: string) => topology !== 'cluster'],
+    [', on Cluster', (topology: string) => topology === 'cluster'],
+  ] as const;
   return [...languages(of)]
-    .map(([language, names]) => {
-      const cells = of.filter(({ lock }) => names.includes(lock));
-      const faults = Object.keys(COLUMNS).filter((fault) => cells.some((cell) => cell.fault === fault));
-      return markdownTable(
-        [language, ...faults.map((fault) => COLUMNS[fault]!), 'run on'],
-        names.map((name) => {
-          const its = cells.filter(({ lock }) => lock === name);
-          return [
-            `\`${withoutVersion(name)}\` ${versionOf(name)}`,
-            ...faults.map((fault) => {
-              const cell = its.find((one) => one.fault === fault);
-              return cell ? cameText(cell, '') : whyNoCell(publishedCells, name, fault);
-            }),
-            runOn(its),
-          ];
-        }),
-      );
-    })
+    .flatMap(([language, names]) =>
+      places.map(([place, isThere]) => tableOf(`${language}${place}`, names, of, isThere)),
+    )
+    .filter((table) => table !== '')
     .join('\n\n');
+}
+
+/** Empty: nothing is known of them there. */
+function tableOf(
+  title: string,
+  names: readonly string[],
+  of: readonly MeasuredCell[],
+  isThere: (topology: string) => boolean,
+): string {
+  const cells = of.filter(({ lock, topology }) => names.includes(lock) && isThere(topology));
+  const there = publishedCells.filter(({ topology }) => isThere(topology));
+  const faults = Object.keys(COLUMNS).filter((fault) => cells.some((cell) => cell.fault === fault));
+  const rows = names.flatMap((name) => {
+    const its = cells.filter(({ lock }) => lock === name);
+    if (its.length === 0) return [];
+    const came = faults.map((fault) => {
+      const cell = its.find((one) => one.fault === fault);
+      return cell ? cameText(cell, '') : whyNoCell(there, name, fault);
+    });
+    return [[`\`${withoutVersion(name)}\` ${versionOf(name)}`, ...came, runOn(its)]];
+  });
+  return rows.length === 0 ? '' : markdownTable([title, ...faults.map((fault) => COLUMNS[fault]!), 'run on'], rows);
 }
 
 function withoutVersion(spec: string): string {
