@@ -4,6 +4,12 @@ import type { CellRow } from './batches/matrix-cells.js';
 import { addMatrixFlags, type MatrixFlags, matrixCommand } from './batches/matrix-command.js';
 import { addScenarioFlags, SCENARIO_HELP, type ScenarioFlags, scenarioCommand } from './batches/scenario-command.js';
 import { addSelftestFlags, type SelftestFlags, selftestCommand } from './batches/selftest-command.js';
+import {
+  addTrackRecordFlags,
+  TRACK_RECORD_HELP,
+  type TrackRecordFlags,
+  trackRecordCommand,
+} from './batches/track-record-command.js';
 import { watchScenarios } from './batches/watch-scenarios.js';
 import { addCampaignFlags, type CampaignFlags, campaignCommand } from './campaign/campaign-command.js';
 import { addMergeFlags, type MergeFlags, mergeCommand } from './campaign/merge-command.js';
@@ -192,6 +198,17 @@ export function toolCommands(
       // Pages are made of much that no matrix needs.
       const keep = async (rows: readonly CellRow[]) => (await import('./docs/keep-cells.js')).keepCells(rows);
       await ends(matrixCommand(flags, { cwd, keep }));
+    });
+  addTrackRecordFlags(
+    program
+      .command('track-record')
+      .description(
+        'real bugs of published locks: is each found in the version that had it, and not in the one that mended it?',
+      ),
+  )
+    .addHelpText('after', asCalledHere(TRACK_RECORD_HELP))
+    .action(async (what: string, names: string[], flags: TrackRecordFlags) => {
+      await ends(trackRecordCommand(what, names, flags, { cwd }));
     });
   addConformFlags(
     program
