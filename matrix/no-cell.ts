@@ -5,6 +5,8 @@ import type { Cell } from './cell.js';
 export function whyNoCell(of: readonly Cell[], lock: string, fault: string, topology?: string): string {
   const its = of.filter((cell) => cell.lock === lock && (topology === undefined || cell.topology === topology));
   if (its.some((cell) => cell.fault === fault)) return 'not run yet';
+  // What is wrong without any fault is run under no other.
+  if (its.some((cell) => cell.fault === 'nothing' && cell.expect !== 'safe')) return 'wrong without faults';
   if (fault === 'holder-cut-off') return 'never renews by itself';
   const isOnZookeeper = its.some((cell) => cell.topology === 'zookeeper');
   if (isOnZookeeper && fault === 'primary-lost-before-replication') return 'no Sentinel';

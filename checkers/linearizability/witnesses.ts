@@ -64,7 +64,8 @@ export class Witnesses {
     const { callNs, returnNs } = this.found.sections;
     const first = sections[0]!;
     const between = sections.slice(1, -1).map((k) => this.client(k));
-    const waited = between.length === 0 ? '' : `, then ${listed(between)} for a lease each`;
+    const waited =
+      between.length === 0 ? '' : `, then ${listed(between)} for a lease${between.length > 1 ? ' each' : ''}`;
     const { key } = this.history;
     return this.witness(
       'lease-chain',
@@ -83,14 +84,14 @@ export class Witnesses {
     const { callNs, returnNs } = this.found.sections;
     const plain = returnNs[earlier]! < callNs[later]!;
     const order = plain
-      ? `had been granted ${this.history.key} (${this.moment(returnNs[earlier]!)}) before ${this.client(later)} asked for it`
-      : `was done with ${this.history.key} (${this.moment(this.spans.untilNs[earlier]!)}) before ${this.client(later)} got it`;
+      ? `had been granted ${this.history.key} (${this.moment(returnNs[earlier]!)}) before ${this.client(later)} asked for it (${this.moment(callNs[later]!)})`
+      : `was done with ${this.history.key} (${this.moment(this.spans.untilNs[earlier]!)}) before ${this.client(later)} got it (${this.moment(returnNs[later]!)})`;
     return this.witness(
       'fence-inversion',
       [...this.rowsOf(earlier), ...this.rowsOf(later)],
       fromNs,
       untilNs,
-      `${this.client(earlier)} ${order} (${this.moment(returnNs[later]!)}); but the token of the first is ` +
+      `${this.client(earlier)} ${order}; but the token of the first is ` +
         `${this.token(earlier)} and that of the second ${this.token(later)}, which is not higher.`,
     );
   }

@@ -79,7 +79,7 @@ final class Locks implements Library {
           Map.entry("barging", new Variant(Locks::barging, with(NESTS), FAIR, Form.ALL)),
           Map.entry("read-beside-lock", new Variant(Locks::readBesideLock, with("shared"), READ_WRITE, Form.ALL)),
           Map.entry("permits-added", new Variant(Locks::permitsAdded, FEATURES, permits("never"), List.of())),
-          Map.entry("spin", mutex((clients, key) -> clients.get(0).getSpinLock(key))),
+          Map.entry("spin", mutex((clients, key) -> Versions.spinLock(clients.get(0), key))),
           Map.entry("redlock", new Variant(of(Locks::redLock), INDEPENDENT_NODES, FEATURES, true, MUTEX, Form.ALL)),
           Map.entry("multi", new Variant(of(Locks::multi), ANYWHERE, with("all-nodes"), true, MUTEX, Form.ALL)),
           Map.entry("fair", new Variant(of((clients, key) -> clients.get(0).getFairLock(key)), with(NESTS), FAIR, Form.ALL)),
@@ -272,7 +272,7 @@ final class Locks implements Library {
     for (JsonElement sentinel : named.getAsJsonArray("sentinels")) servers.addSentinelAddress(address(sentinel.getAsJsonObject()));
     // It asks for two Sentinels at least.
     if (named.getAsJsonArray("sentinels").size() < 2) servers.setCheckSentinelsList(false);
-    if (topology.has("password")) servers.setSentinelPassword(topology.get("password").getAsString());
+    if (topology.has("password")) Versions.sentinelPassword(servers, topology.get("password").getAsString());
     return Redisson.create(timed(config, servers));
   }
 

@@ -8,6 +8,7 @@ import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.BaseConfig;
 import org.redisson.config.Config;
+import org.redisson.config.SentinelServersConfig;
 
 /**
  * What not every version of Redisson has. The adapter is compiled with each of them, so what some lack is called by its name, and a lock
@@ -26,6 +27,8 @@ final class Versions {
   static void mustHave(String lock) throws Refused {
     if (lock.equals("fenced") && !has(RedissonClient.class, "getFencedLock"))
       throw new Refused("lock: Redisson " + HERE + " has no RFencedLock");
+    if (lock.equals("spin") && !has(RedissonClient.class, "getSpinLock"))
+      throw new Refused("lock: Redisson " + HERE + " has no spin lock");
     if (lock.equals("rlock-no-sync") && !has(Config.class, CHECK_OF_REPLICAS))
       throw new Refused("lock: Redisson " + HERE + " has no checkLockSyncedSlaves, and cannot leave it out");
   }
@@ -45,6 +48,24 @@ final class Versions {
     Object on = has(Config.class, "setPassword") ? config : servers;
     try {
       on.getClass().getMethod("setPassword", String.class).invoke(on, password);
+    } catch (ReflectiveOperationException missing) {
+      throw new IllegalStateException(missing);
+    }
+  }
+
+  /** Older versions give Sentinels the password of the servers that they watch. */
+  static void sentinelPassword(SentinelServersConfig servers, String password) {
+    if (!has(SentinelServersConfig.class, "setSentinelPassword")) return;
+    try {
+      SentinelServersConfig.class.getMethod("setSentinelPassword", String.class).invoke(servers, password);
+    } catch (ReflectiveOperationException missing) {
+      throw new IllegalStateException(missing);
+    }
+  }
+
+  static RLock spinLock(RedissonClient client, String key) {
+    try {
+      return (RLock) RedissonClient.class.getMethod("getSpinLock", String.class).invoke(client, key);
     } catch (ReflectiveOperationException missing) {
       throw new IllegalStateException(missing);
     }
