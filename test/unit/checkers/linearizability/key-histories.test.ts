@@ -127,6 +127,60 @@ describe('leases', () => {
     expect(leaseOf([...moved, ...operation('extend', 2, 13)])).toBe(2 * S + CERTAIN_NS);
   });
 
+  const renewedAt = (sent: number, leaseMs = LEASE_MS): Line => [
+    (sent + 0.5) * S,
+    { type: 'renewed', client: 'c1', hold: 1, key: 'k', sentNs: sent * S, leaseMs },
+  ];
+
+  test('a renewal of what was renewed in time counts, and none after a gap', () => {
+    // The first runs until 15.5 s, and by the renewal of 14 s until 19 s.
+    expect(leaseOf([...acquired, renewedAt(14), renewedAt(18)])).toBe(6.5 * S + CERTAIN_NS);
+    expect(leaseOf([...acquired, renewedAt(18)])).toBe(CERTAIN_NS);
+    expect(leaseOf([...acquired, renewedAt(14), renewedAt(20), renewedAt(21)])).toBe(2.5 * S + CERTAIN_NS);
+  });
+
+  test('renewals count in the order in which they were sent, whenever they were told', () => {
+    const told: Line[] = [
+      [13.8 * S, renewedAt(13)[1]],
+      [13.6 * S, renewedAt(13.4, 1_000)[1]],
+    ];
+    expect(leaseOf([...acquired, ...told])).toBe(1.9 * S + 1 * S - leaseMarginNs(1_000));
+  });
+
+  test('a renewal without a lease has no end', () => {
+    expect(leaseOf([...acquired, renewedAt(14, 0), renewedAt(40)])).toBe(28.5 * S + CERTAIN_NS);
+  });
+
+  test('one that was sent as the release began counts', () => {
+    const released = operation('release', 2, 13);
+    expect(leaseOf([...acquired, ...released, renewedAt(13.5)])).toBe(2 * S + CERTAIN_NS);
+    expect(leaseOf([...acquired, ...released, renewedAt(13.6)])).toBe(CERTAIN_NS);
+    // The first release is the one that counts.
+    expect(leaseOf([...acquired, ...released, ...operation('release', 3, 16), renewedAt(13.6)])).toBe(CERTAIN_NS);
+  });
+
+  test('what is told of a lock that is lost renews nothing', () => {
+    const lost: Line = [14 * S, { type: 'lost', client: 'c1', hold: 1, key: 'k', clientNs: 13.5 * S }];
+    expect(leaseOf([...acquired, lost])).toBe(CERTAIN_NS);
+  });
+
+  test('what was not granted is not renewed', () => {
+    const [refused] = keysOf([...operation('acquire', 1, 10, { type: 'fail' }), ...operation('extend', 2, 13)]);
+    expect(refused!.leaseNs[0]).toBe(CERTAIN_NS);
+    const [unknown] = keysOf([...operation('acquire', 1, 10, { type: 'info' }), ...operation('extend', 2, 13)]);
+    expect(unknown!.leaseNs[0]).toBe(CERTAIN_NS);
+  });
+
+  test('an acquire of another key, or of another client, sets no expiry of this one', () => {
+    const short = { leaseMs: 1_000 };
+    expect(leaseOf([...acquired, ...operation('acquire', 2, 13, { ...short, key: 'other' })])).toBe(CERTAIN_NS);
+    const theirs = operation('acquire', 2, 13, short).map(
+      ([at, body]): Line => [at, { ...body, client: 'c2' } as HistoryBody],
+    );
+    expect(leaseOf([...acquired, ...theirs])).toBe(CERTAIN_NS);
+    expect(leaseOf([...acquired, ...operation('acquire', 2, 13, { ...short, type: 'fail' })])).toBe(CERTAIN_NS);
+  });
+
   test('an acquire inside the hold sets the expiry of both', () => {
     const nested = operation('acquire', 2, 13, { leaseMs: 1_000 });
     expect(leaseOf([...acquired, ...nested])).toBe(1 * S - leaseMarginNs(1_000));
