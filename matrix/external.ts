@@ -70,10 +70,12 @@ const PATIENT = ['--lease', '30s', '--wait', '15s', '--hold', '0.01x..0.05x', '-
 const FEW = ['--clients', '4', '--keys', '2'];
 const noLease = 'a permit has no lease: nothing gives it to another';
 const anothersDeleted = 'a holder that comes late deletes or takes over the lock of the next one';
+const permitLost = 'a permit whose grant was not answered is lost for ever';
 
 const rows: readonly Cell[] = [
   ...row('nothing', flags('--nemesis', 'none'), [
-    [[...plainLocks, fenced, ...semaphores, ...curator, ...carefulQuorums, ...unowned], 'safe', 'nothing happens'],
+    [[...plainLocks, fenced, ...semaphores, ...curator, ...carefulQuorums], 'safe', 'nothing happens'],
+    [unowned, 'exclusion', anothersDeleted],
     [
       [multi, ...oneOfEach, ...patientQuorum],
       'safe',
@@ -175,7 +177,6 @@ const rows: readonly Cell[] = [
   ]),
   ...row('eviction', flags('--nemesis', 'evict', '--maxmemory-policy', 'volatile-ttl', ...LONG), [
     [[...allPlainLocks, ...unowned, fenced], 'exclusion', 'a full server throws the lock away'],
-    [semaphores, 'safe', 'what has no expiry is not thrown away'],
     [
       [...quorums, ...patientQuorum],
       'exclusion',
@@ -186,10 +187,12 @@ const rows: readonly Cell[] = [
   ]),
   ...row('restart-with-every-write-on-disk', flags('--nemesis', 'kill', '--persistence', 'aof-always', ...SHORT), [
     [
-      [...allPlainLocks, ...unowned, ...semaphores, fenced, ...quorums, ...patientQuorum],
+      [...allPlainLocks, expirable, fenced, ...quorums, ...patientQuorum],
       'safe',
       'no server forgets a grant, and careful clients stop in time',
     ],
+    [unowned, 'exclusion', anothersDeleted],
+    [[plainSemaphore], 'liveness', permitLost],
     [
       curator,
       'safe',
@@ -201,10 +204,12 @@ const rows: readonly Cell[] = [
   ...row('partition', flags('--nemesis', 'partition', ...SHORT), [
     [[...quorums, ...patientQuorum, ...curator], 'safe', 'a minority that is cut off decides nothing'],
     [
-      [...allPlainLocks, ...unowned, ...semaphores, fenced],
+      [...allPlainLocks, expirable, fenced],
       'safe',
       'a server that cannot be reached grants nothing, and forgets nothing',
     ],
+    [unowned, 'exclusion', anothersDeleted],
+    [[plainSemaphore], 'liveness', permitLost],
   ]),
   ...row('lost-reply', flags('--nemesis', 'lost-reply', ...SHORT), [
     [

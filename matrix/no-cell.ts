@@ -5,8 +5,6 @@ import type { Cell } from './cell.js';
 export function whyNoCell(of: readonly Cell[], lock: string, fault: string, topology?: string): string {
   const its = of.filter((cell) => cell.lock === lock && (topology === undefined || cell.topology === topology));
   if (its.some((cell) => cell.fault === fault)) return 'not run yet';
-  // What is wrong without any fault is run under no other.
-  if (its.some((cell) => cell.fault === 'nothing' && cell.expect !== 'safe')) return 'wrong without faults';
   if (fault === 'holder-cut-off') return 'never renews by itself';
   const isOnZookeeper = its.some((cell) => cell.topology === 'zookeeper');
   if (isOnZookeeper && fault === 'primary-lost-before-replication') return 'no Sentinel';
@@ -15,6 +13,9 @@ export function whyNoCell(of: readonly Cell[], lock: string, fault: string, topo
   if (fault === 'primary-lost-before-replication' && isOnIndependentNodes) return 'no replicas';
   if (fault === 'node-hangs' && !isOnIndependentNodes) return 'one server';
   if (fault === 'release-by-an-expired-holder' && its.some(isOfPermits)) return 'by permit, not by owner';
+  if (fault === 'eviction' && its.some(isOfPermits)) return 'nothing of it expires';
+  // What is wrong without any fault is run under no other.
+  if (its.some((cell) => cell.fault === 'nothing' && cell.expect !== 'safe')) return 'wrong without faults';
   throw new Error(`the matrix has no cell for ${lock} under ${fault}, and says not why`);
 }
 
