@@ -37,6 +37,7 @@ const semaphores: LockColumn[] = oneServer('redisson/semaphore', 'redisson/permi
 const [plainSemaphore, expirable] = semaphores as [LockColumn, LockColumn];
 /** Their unlock deletes the key whoever holds by then; the first one's extension overwrites it as well. */
 const unowned = oneServer('spring/shedlock', 'redisson/force-unlock');
+const [shedlock, forced] = unowned as [LockColumn, LockColumn];
 /** What of Redisson is asked of a Cluster as well. */
 const checkedOnCluster = elsewhere([...oneServer('redisson/rlock', 'redisson/fair'), readWrite], 'cluster');
 const uncheckedOnCluster = elsewhere(oneServer('redisson/rlock-no-sync'), 'cluster');
@@ -187,11 +188,11 @@ const rows: readonly Cell[] = [
   ]),
   ...row('restart-with-every-write-on-disk', flags('--nemesis', 'kill', '--persistence', 'aof-always', ...SHORT), [
     [
-      [...allPlainLocks, expirable, fenced, ...quorums, ...patientQuorum],
+      [...allPlainLocks, expirable, fenced, shedlock, ...quorums, ...patientQuorum],
       'safe',
       'no server forgets a grant, and careful clients stop in time',
     ],
-    [unowned, 'exclusion', anothersDeleted],
+    [[forced], 'exclusion', 'an unlock that is sent again frees the lock of the next holder'],
     [[plainSemaphore], 'liveness', permitLost],
     [
       curator,

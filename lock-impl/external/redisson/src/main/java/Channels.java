@@ -1,19 +1,21 @@
-import io.netty.bootstrap.Bootstrap;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelDuplexHandler;
+import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPromise;
+import io.netty.channel.nio.NioEventLoopGroup;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
-import org.redisson.client.NettyHook;
 
 /**
  * Sees every byte that Redisson sends, its own retries included: a handler between Redisson and the sockets. Scripts that
- * go out by their hash (EVALSHA) are seen as well as whole ones.
+ * go out by their hash (EVALSHA) are seen as well as whole ones. It is the group of loops with which Redisson registers every channel of
+ * its own, in all its versions; a hook for that came with 3.13.
  */
-final class Channels implements NettyHook {
+@SuppressWarnings("deprecation") // what replaces it is not there in older versions
+final class Channels extends NioEventLoopGroup {
   /**
    * Every unlock has such a key beside the lock's, which keeps its answer for one that is sent again. Older versions have none; of their
    * scripts only that of an unlock publishes.
@@ -25,17 +27,16 @@ final class Channels implements NettyHook {
   private final boolean hasQueue;
 
   /** `hasQueue`: who is refused is in a queue by that. */
-  Channels(Wire wire, boolean hasQueue) {
+  Channels(Wire wire, boolean hasQueue, int threads) {
+    super(threads);
     this.wire = wire;
     this.hasQueue = hasQueue;
   }
 
   @Override
-  public void afterBoostrapInitialization(Bootstrap bootstrap) {}
-
-  @Override
-  public void afterChannelInitialization(Channel channel) {
+  public ChannelFuture register(Channel channel) {
     channel.pipeline().addFirst(new Handler());
+    return super.register(channel);
   }
 
   /** Those who wait subscribe to a channel that is named after the key; how often it is held is only read. */

@@ -9,6 +9,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.redisson.Redisson;
+import org.redisson.RedissonMultiLock;
+import org.redisson.RedissonRedLock;
 import org.redisson.api.RCountDownLatch;
 import org.redisson.api.RLock;
 import org.redisson.api.RPermitExpirableSemaphore;
@@ -16,7 +18,6 @@ import org.redisson.api.RReadWriteLock;
 import org.redisson.api.RSemaphore;
 import org.redisson.api.RedissonClient;
 import org.redisson.client.RedisException;
-import org.redisson.config.BaseConfig;
 import org.redisson.config.Config;
 
 /** The locks of Redisson that the adapter knows, by variant: `rlock`, or `rlock:lock-lease` where the form of its call is chosen. */
@@ -102,6 +103,7 @@ final class Locks implements Library {
   /** As it was named, where it was. */
   private final String namedForm;
   private final List<RedissonClient> clients = new ArrayList<>();
+  private final List<Channels> channels = new ArrayList<>();
   private JsonObject topology;
   private Times times;
   private Wire wire;
@@ -156,7 +158,7 @@ final class Locks implements Library {
   @Override
   public Granted take(String key, boolean read, long waitMs, long leaseMs) throws InterruptedException, Refused {
     if (clients.get(0).isShutdown()) {
-      clients.clear();
+      forget();
       connect(topology, times, wire);
     }
     Granted granted = variant.taking().take(clients, key, read, form, waitMs, leaseMs);
@@ -212,7 +214,14 @@ final class Locks implements Library {
   @Override
   public void close() {
     for (RedissonClient one : clients) one.shutdown();
+    forget();
+  }
+
+  /** Redisson leaves loops running that were given to it. */
+  private void forget() {
     clients.clear();
+    for (Channels one : channels) one.shutdownGracefully(0, 1, TimeUnit.SECONDS);
+    channels.clear();
   }
 
   /** Clients with Redisson's own settings (resends among them) but for the time that a command may take. */
@@ -240,7 +249,9 @@ final class Locks implements Library {
         Config config = config(topology);
         var servers = config.useClusterServers();
         for (JsonElement node : topology.getAsJsonArray("nodes")) servers.addNodeAddress(address(node.getAsJsonObject()));
-        clients.add(Redisson.create(timed(config, servers)));
+        servers.setTimeout(times.commandMs()).setConnectTimeout(times.commandMs());
+        if (password != null && !Versions.passwordOfAll(config, password)) servers.setPassword(password);
+        clients.add(Redisson.create(config));
       }
     }
   }
@@ -262,7 +273,9 @@ final class Locks implements Library {
   private RedissonClient single(JsonObject topology, JsonObject node) {
     Config config = config(topology);
     var server = config.useSingleServer().setAddress(address(node)).setConnectionMinimumIdleSize(2);
-    return Redisson.create(timed(config, server));
+    server.setTimeout(times.commandMs()).setConnectTimeout(times.commandMs());
+    if (password != null && !Versions.passwordOfAll(config, password)) server.setPassword(password);
+    return Redisson.create(config);
   }
 
   /** `named` says which primary its Sentinels watch. */
@@ -270,28 +283,27 @@ final class Locks implements Library {
     Config config = config(topology);
     var servers = config.useSentinelServers().setMasterName(named.get("masterName").getAsString());
     for (JsonElement sentinel : named.getAsJsonArray("sentinels")) servers.addSentinelAddress(address(sentinel.getAsJsonObject()));
-    // It asks for two Sentinels at least.
-    if (named.getAsJsonArray("sentinels").size() < 2) servers.setCheckSentinelsList(false);
+    if (named.getAsJsonArray("sentinels").size() < 2) Versions.oneSentinelIsEnough(servers);
     if (topology.has("password")) Versions.sentinelPassword(servers, topology.get("password").getAsString());
-    return Redisson.create(timed(config, servers));
+    servers.setTimeout(times.commandMs()).setConnectTimeout(times.commandMs());
+    if (password != null && !Versions.passwordOfAll(config, password)) servers.setPassword(password);
+    return Redisson.create(config);
   }
 
   private Config config(JsonObject topology) {
-    Config config =
-        new Config().setNettyHook(new Channels(wire, variant.says() == FAIR && form != Form.TRY_LOCK)).setNettyThreads(4).setThreads(4).setLockWatchdogTimeout(times.leaseMs());
+    var loops = new Channels(wire, variant.says() == FAIR && form != Form.TRY_LOCK, NETTY_THREADS);
+    channels.add(loops);
+    Config config = new Config().setEventLoopGroup(loops).setNettyThreads(NETTY_THREADS).setThreads(4);
+    Versions.watchdogTimeout(config, times.leaseMs());
     if (name.equals("rlock-no-sync")) Versions.withoutCheckOfReplicas(config);
     password = topology.has("password") ? topology.get("password").getAsString() : null;
     return config;
   }
 
+  private static final int NETTY_THREADS = 4;
+
   /** Of all servers; null: they ask for none. */
   private String password;
-
-  private Config timed(Config config, BaseConfig<?> servers) {
-    if (password != null) Versions.password(config, servers, password);
-    servers.setTimeout(times.commandMs()).setConnectTimeout(times.commandMs());
-    return config;
-  }
 
   private static String address(JsonObject endpoint) {
     return "redis://" + endpoint.get("host").getAsString() + ":" + endpoint.get("port").getAsInt();
@@ -321,7 +333,7 @@ final class Locks implements Library {
   private static Granted forced(
       List<RedissonClient> clients, String key, boolean read, Form form, long waitMs, long leaseMs) throws InterruptedException {
     RLock lock = clients.get(0).getLock(key);
-    return form.call(lock, waitMs, leaseMs) ? new Granted(lock::forceUnlock, null) : null;
+    return form.call(lock, waitMs, leaseMs) ? new Granted(() -> Versions.forceUnlock(lock), null) : null;
   }
 
   /** A twin that is wrong: a plain lock of the same name asks nobody's leave, and passes who waits in the queue of the fair one. */
@@ -359,7 +371,7 @@ final class Locks implements Library {
   private static Granted keptObject(
       List<RedissonClient> clients, String key, boolean read, Form form, long waitMs, long leaseMs) throws InterruptedException {
     RLock lock = KEPT.computeIfAbsent(key, clients.get(0)::getLock);
-    boolean named = leaseMs != clients.get(0).getConfig().getLockWatchdogTimeout();
+    boolean named = leaseMs != Versions.watchdogTimeoutOf(clients.get(0).getConfig());
     return taken(lock, named ? Form.TRY_LOCK_WAIT_LEASE : form, waitMs, leaseMs);
   }
 
@@ -381,13 +393,15 @@ final class Locks implements Library {
   @SuppressWarnings("deprecation") // what many still run
   private static RLock redLock(List<RedissonClient> clients, String key) {
     RLock[] parts = clients.stream().map(client -> client.getLock(key)).toArray(RLock[]::new);
-    return clients.get(0).getRedLock(parts);
+    return Versions.ofAll(clients.get(0), "getRedLock", RedissonRedLock::new, parts);
   }
 
   /** On independent nodes one part of each. */
   private static RLock multi(List<RedissonClient> clients, String key) {
-    if (clients.size() == 1) return clients.get(0).getMultiLock(MULTI.stream().map(end -> clients.get(0).getLock(key + end)).toArray(RLock[]::new));
-    return clients.get(0).getMultiLock(clients.stream().map(client -> client.getLock(key)).toArray(RLock[]::new));
+    RedissonClient first = clients.get(0);
+    Stream<RLock> parts =
+        clients.size() == 1 ? MULTI.stream().map(end -> first.getLock(key + end)) : clients.stream().map(client -> client.getLock(key));
+    return Versions.ofAll(first, "getMultiLock", RedissonMultiLock::new, parts.toArray(RLock[]::new));
   }
 
   private static Granted semaphore(
@@ -401,7 +415,7 @@ final class Locks implements Library {
   private static Granted permitsAdded(
       List<RedissonClient> clients, String key, boolean read, Form none, long waitMs, long leaseMs) throws InterruptedException {
     RSemaphore semaphore = clients.get(0).getSemaphore(key);
-    if (SET_UP.add(key)) semaphore.addPermits(PERMITS);
+    if (SET_UP.add(key)) Versions.addPermits(semaphore, PERMITS);
     return taken(semaphore, waitMs);
   }
 

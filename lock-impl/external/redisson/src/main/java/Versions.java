@@ -1,12 +1,15 @@
 import java.lang.reflect.InvocationTargetException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import java.util.stream.Stream;
 import org.redisson.Redisson;
+import org.redisson.RedissonMultiLock;
 import org.redisson.api.RLock;
+import org.redisson.api.RSemaphore;
 import org.redisson.api.RedissonClient;
-import org.redisson.config.BaseConfig;
 import org.redisson.config.Config;
 import org.redisson.config.SentinelServersConfig;
 
@@ -27,8 +30,12 @@ final class Versions {
   static void mustHave(String lock) throws Refused {
     if (lock.equals("fenced") && !has(RedissonClient.class, "getFencedLock"))
       throw new Refused("lock: Redisson " + HERE + " has no RFencedLock");
+    if (Set.of("multi", "redlock").contains(lock) && !RLock.class.isAssignableFrom(RedissonMultiLock.class))
+      throw new Refused("lock: in Redisson " + HERE + " a lock of several is no RLock");
     if (lock.equals("spin") && !has(RedissonClient.class, "getSpinLock"))
       throw new Refused("lock: Redisson " + HERE + " has no spin lock");
+    if (lock.equals("permits-added") && !has(RSemaphore.class, "addPermits"))
+      throw new Refused("lock: Redisson " + HERE + " cannot add permits");
     if (lock.equals("rlock-no-sync") && !has(Config.class, CHECK_OF_REPLICAS))
       throw new Refused("lock: Redisson " + HERE + " has no checkLockSyncedSlaves, and cannot leave it out");
   }
@@ -36,36 +43,77 @@ final class Versions {
   private static final String CHECK_OF_REPLICAS = "setCheckLockSyncedSlaves";
 
   static void withoutCheckOfReplicas(Config config) {
-    try {
-      Config.class.getMethod(CHECK_OF_REPLICAS, boolean.class).invoke(config, false);
-    } catch (ReflectiveOperationException missing) {
-      throw new IllegalStateException(missing);
-    }
+    set(Config.class, config, CHECK_OF_REPLICAS, boolean.class, false);
   }
 
-  /** Newer versions warn of the setting of old. */
-  static void password(Config config, BaseConfig<?> servers, String password) {
-    Object on = has(Config.class, "setPassword") ? config : servers;
-    try {
-      on.getClass().getMethod("setPassword", String.class).invoke(on, password);
-    } catch (ReflectiveOperationException missing) {
-      throw new IllegalStateException(missing);
-    }
+  /** False: this version has a password for each kind of servers only. Newer ones warn of that. */
+  static boolean passwordOfAll(Config config, String password) {
+    boolean isThere = has(Config.class, "setPassword");
+    if (isThere) set(Config.class, config, "setPassword", String.class, password);
+    return isThere;
   }
 
   /** Older versions give Sentinels the password of the servers that they watch. */
   static void sentinelPassword(SentinelServersConfig servers, String password) {
-    if (!has(SentinelServersConfig.class, "setSentinelPassword")) return;
+    setIfThere(SentinelServersConfig.class, servers, "setSentinelPassword", String.class, password);
+  }
+
+  /** Redisson asks for two Sentinels at least; older versions do not look. */
+  static void oneSentinelIsEnough(SentinelServersConfig servers) {
+    setIfThere(SentinelServersConfig.class, servers, "setCheckSentinelsList", boolean.class, false);
+  }
+
+  /** The oldest keep 30 s. */
+  static void watchdogTimeout(Config config, long ms) {
+    setIfThere(Config.class, config, "setLockWatchdogTimeout", long.class, ms);
+  }
+
+  static long watchdogTimeoutOf(Config config) {
     try {
-      SentinelServersConfig.class.getMethod("setSentinelPassword", String.class).invoke(servers, password);
+      return has(Config.class, "getLockWatchdogTimeout") ? (long) Config.class.getMethod("getLockWatchdogTimeout").invoke(config) : 30_000;
     } catch (ReflectiveOperationException missing) {
       throw new IllegalStateException(missing);
     }
   }
 
+
   static RLock spinLock(RedissonClient client, String key) {
+    return (RLock) set(RedissonClient.class, client, "getSpinLock", String.class, key);
+  }
+
+  /** A lock of several, by the client's method, or as its documentation said before there was one. */
+  static RLock ofAll(RedissonClient client, String method, Function<RLock[], ?> made, RLock[] parts) {
+    boolean isThere = has(RedissonClient.class, method);
+    return (RLock) (isThere ? set(RedissonClient.class, client, method, RLock[].class, parts) : made.apply(parts));
+  }
+
+  /** False: nobody had it, as far as this version says. */
+  static boolean forceUnlock(RLock lock) {
     try {
-      return (RLock) RedissonClient.class.getMethod("getSpinLock", String.class).invoke(client, key);
+      return !Boolean.FALSE.equals(RLock.class.getMethod("forceUnlock").invoke(lock));
+    } catch (InvocationTargetException thrown) {
+      if (thrown.getCause() instanceof RuntimeException error) throw error;
+      throw new IllegalStateException(thrown.getCause());
+    } catch (ReflectiveOperationException missing) {
+      throw new IllegalStateException(missing);
+    }
+  }
+
+  static void addPermits(RSemaphore semaphore, int permits) {
+    set(RSemaphore.class, semaphore, "addPermits", int.class, permits);
+  }
+
+  private static void setIfThere(Class<?> type, Object on, String method, Class<?> argument, Object value) {
+    if (has(type, method)) set(type, on, method, argument, value);
+  }
+
+  /** Returns what the method returns. */
+  private static Object set(Class<?> type, Object on, String method, Class<?> argument, Object value) {
+    try {
+      return type.getMethod(method, argument).invoke(on, new Object[] {value});
+    } catch (InvocationTargetException thrown) {
+      if (thrown.getCause() instanceof RuntimeException error) throw error;
+      throw new IllegalStateException(thrown.getCause());
     } catch (ReflectiveOperationException missing) {
       throw new IllegalStateException(missing);
     }
