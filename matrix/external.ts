@@ -239,7 +239,7 @@ const rows: readonly Cell[] = [
     ],
   ]),
   ...row('primary-lost-before-replication', flags('--nemesis', 'failover', ...LONG), [
-    [checkedOnCluster, 'safe', 'a grant that its replicas do not acknowledge is an error to its client'],
+    [checkedOnCluster, 'exclusion', 'a primary that has lost its only replica grants without one'],
     [uncheckedOnCluster, 'exclusion', 'the promoted replica never heard of the grant'],
     [
       elsewhere(

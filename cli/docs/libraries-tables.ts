@@ -2,7 +2,7 @@
 import { externalLock, externalLocks } from '../../lock-impl/external/index.js';
 import { parseLockSpec, writeLockSpec } from '../../lock-impl/lock-spec.js';
 import { publishedLocks } from '../../lock-impl/third-party/index.js';
-import { publishedCells, whyNoCell } from '../../matrix/index.js';
+import { type Cell, publishedCells, whyNoCell } from '../../matrix/index.js';
 import { between, cameText, foundItem, type MeasuredCell, markdownTable, measuredCells, runOn } from './measured.js';
 
 /** Rows of the matrix, by what the table calls them, in its order. */
@@ -109,27 +109,32 @@ const LANGUAGES: Readonly<Record<string, string>> = {
 };
 
 function tables(of: readonly MeasuredCell[]): string {
-  const places = [
-    ['', (topology: string) => topology !== 'cluster'],
-    [', on Cluster', (topology: string) => topology === 'cluster'],
-  ] as const;
   return [...languages(of)]
     .flatMap(([language, names]) =>
-      places.map(([place, isThere]) => tableOf(`${language}${place}`, names, of, isThere)),
+      PLACES.map(([place, isThere]) =>
+        tableOf(`${language}${place}`, names, of.filter(isThere), publishedCells.filter(isThere)),
+      ),
     )
     .filter((table) => table !== '')
     .join('\n\n');
 }
 
+type Place = Pick<MeasuredCell, 'lock' | 'topology'>;
+
+/** A lock of one server or of independent nodes that runs on a Cluster, or on such nodes, as well has a row for each. */
+const PLACES: readonly [title: string, isThere: (of: Place) => boolean][] = [
+  ['', (of) => of.topology !== 'cluster' && !isOneOfEach(of)],
+  [', on Cluster', ({ topology }) => topology === 'cluster'],
+  [', one part on each of five nodes', isOneOfEach],
+];
+
+function isOneOfEach({ lock, topology }: Place): boolean {
+  return topology === 'redlock' && publishedCells.some((cell) => cell.lock === lock && cell.topology === 'single');
+}
+
 /** Empty: nothing is known of them there. */
-function tableOf(
-  title: string,
-  names: readonly string[],
-  of: readonly MeasuredCell[],
-  isThere: (topology: string) => boolean,
-): string {
-  const cells = of.filter(({ lock, topology }) => names.includes(lock) && isThere(topology));
-  const there = publishedCells.filter(({ topology }) => isThere(topology));
+function tableOf(title: string, names: readonly string[], of: readonly MeasuredCell[], there: readonly Cell[]): string {
+  const cells = of.filter(({ lock }) => names.includes(lock));
   const faults = Object.keys(COLUMNS).filter((fault) => cells.some((cell) => cell.fault === fault));
   const rows = names.flatMap((name) => {
     const its = cells.filter(({ lock }) => lock === name);

@@ -75,7 +75,7 @@ export function anchorTag(cell: MeasuredCell): string {
 
 /** A lock on one topology has one cell for a fault; one that is shown on several needs the topology in it. */
 function anchorOf({ lock, fault, topology }: MeasuredCell): string {
-  const where = topology === 'single' || topology === 'redlock' ? '' : `-${topology}`;
+  const where = topology === 'single' ? '' : `-${topology}`;
   return `${lock}-${fault}${where}`.replaceAll('/', '-');
 }
 

@@ -69,7 +69,7 @@ it('a table for a language, with versions, where and when each was run, and a wo
 it('a table of npm’s packages: calls of one package in one row, by name where it is not the first', () => {
   const [, row] = /\n(\| `redlock` 5.+)\n/.exec(page)!;
   expect(row).toMatch(
-    /^\| `redlock` 5\.[^|]+ \| \[stale holder\]\(#third-party-redlock-5-using-holder-cut-off\) \(`using`\) \| safe \(60 strikes, ≤ 4\.9 %\) \| Redis 7\.0\.15, 2026-11-25 \|$/,
+    /^\| `redlock` 5\.[^|]+ \| \[stale holder\]\(#third-party-redlock-5-using-holder-cut-off-redlock\) \(`using`\) \| safe \(60 strikes, ≤ 4\.9 %\) \| Redis 7\.0\.15, 2026-11-25 \|$/,
   );
   expect(page).toMatch(/\n\| `redlock` 4.+ \| never renews by itself \| not run yet \| not run \|\n/);
 });

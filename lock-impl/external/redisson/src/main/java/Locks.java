@@ -103,7 +103,6 @@ final class Locks implements Library {
   /** As it was named, where it was. */
   private final String namedForm;
   private final List<RedissonClient> clients = new ArrayList<>();
-  private final List<Channels> channels = new ArrayList<>();
   private JsonObject topology;
   private Times times;
   private Wire wire;
@@ -158,7 +157,7 @@ final class Locks implements Library {
   @Override
   public Granted take(String key, boolean read, long waitMs, long leaseMs) throws InterruptedException, Refused {
     if (clients.get(0).isShutdown()) {
-      forget();
+      clients.clear();
       connect(topology, times, wire);
     }
     Granted granted = variant.taking().take(clients, key, read, form, waitMs, leaseMs);
@@ -213,15 +212,14 @@ final class Locks implements Library {
 
   @Override
   public void close() {
-    for (RedissonClient one : clients) one.shutdown();
-    forget();
+    for (RedissonClient one : clients) shutdown(one);
+    clients.clear();
   }
 
-  /** Redisson leaves loops running that were given to it. */
-  private void forget() {
-    clients.clear();
-    for (Channels one : channels) one.shutdownGracefully(0, 1, TimeUnit.SECONDS);
-    channels.clear();
+  /** Redisson leaves loops running that were given to it, and its own it would end. */
+  private static void shutdown(RedissonClient client) {
+    client.shutdown();
+    client.getConfig().getEventLoopGroup().shutdownGracefully(0, 1, TimeUnit.SECONDS);
   }
 
   /** Clients with Redisson's own settings (resends among them) but for the time that a command may take. */
@@ -292,7 +290,6 @@ final class Locks implements Library {
 
   private Config config(JsonObject topology) {
     var loops = new Channels(wire, variant.says() == FAIR && form != Form.TRY_LOCK, NETTY_THREADS);
-    channels.add(loops);
     Config config = new Config().setEventLoopGroup(loops).setNettyThreads(NETTY_THREADS).setThreads(4);
     Versions.watchdogTimeout(config, times.leaseMs());
     if (name.equals("rlock-no-sync")) Versions.withoutCheckOfReplicas(config);
@@ -361,7 +358,7 @@ final class Locks implements Library {
     if (!form.call(client.getLock(key), waitMs, leaseMs)) return null;
     return new Granted(
         () -> {
-          client.shutdown();
+          shutdown(client);
           throw new Refused("closed: the instance, without an unlock");
         },
         null);
